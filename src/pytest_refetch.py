@@ -1,0 +1,1 @@
+"""pytest plugin of refetch: thin on purpose, what it offers lives in the package."""

@@ -1,0 +1,225 @@
+"""The native trace format, version 1 (SPEC 11): JSON Lines, a header and then one event a line."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+import msgspec
+
+from refetch.model.errors import InputError
+from refetch.model.trace import (
+    Call,
+    ContextLoss,
+    ContextStart,
+    Event,
+    Problem,
+    Request,
+    Result,
+    Trace,
+    UserMessage,
+    Write,
+)
+
+VERSION = 1
+
+
+class Header(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The first line. Unknown fields are ignored."""
+
+    refetch: int
+    run: str
+    task: str | None = None
+    model: str | None = None
+    source: str | None = None
+    harness: str | None = None
+    turns: str = "recorded"
+    order: str = "recorded"
+    tools: dict[str, Any] = {}
+
+
+_header = msgspec.json.Decoder(Header)
+_event = msgspec.json.Decoder(
+    Call | Result | ContextLoss | ContextStart | Write | UserMessage | Request
+)
+_encode = msgspec.json.Encoder().encode
+_EXPECTED = re.compile(r"^Expected `(?P<expected>.+?)`, got `(?P<found>.+?)`(?: - at `(?P<path>.+)`)?$")
+_AT = re.compile(r" - at `(?P<path>.+)`$")
+_KEEP_LINES = 20
+_KNOWN_TYPES = "call, result, context_loss, context, write, user_message or request"
+
+
+def lines_of(data: bytes | memoryview) -> Iterator[tuple[int, memoryview]]:
+    """Each non-empty line with its 1-based number, without copying (PERF: find, not split)."""
+    view = memoryview(data)
+    find = data.find if isinstance(data, bytes) else bytes(data).find
+    size, start, number = len(view), 0, 0
+    while start < size:
+        end = find(b"\n", start)
+        if end < 0:
+            end = size
+        number += 1
+        line = view[start:end]
+        if line and line != b"\r":
+            yield number, line
+        start = end + 1
+
+
+def problem_of(source: str, line: int | None, error: Exception, *, what: str) -> Problem:
+    """A decoding error as a `Problem`: place, expected and found, in the words of the format."""
+    text = str(error)
+    if match := _EXPECTED.match(text):
+        path = match["path"] or "$"
+        expected, found = match["expected"], match["found"]
+        return Problem(
+            source, f"expected {expected}, found {found} ({what})", line, path, expected, found
+        )
+    at = _AT.search(text)
+    message = _AT.sub("", text)
+    return Problem(source, f"{message} ({what})", line, at["path"] if at else None)
+
+
+def read_header(line: bytes | memoryview, source: str) -> Header:
+    """Decode the first line.
+
+    Raises:
+        InputError: no header, or a version that this release does not know.
+    """
+    try:
+        header = _header.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        problem = problem_of(source, 1, error, what="refetch trace header")
+        raise InputError(
+            source,
+            problem.message,
+            line=1,
+            path=problem.path,
+            expected=problem.expected or '{"refetch": 1, "run": "…"}',
+            found=problem.found,
+        ) from None
+    if header.refetch != VERSION:
+        raise InputError(
+            source,
+            f"refetch trace version {header.refetch} is not known to this release (it reads {VERSION})",
+            line=1,
+            path="$.refetch",
+            expected=str(VERSION),
+            found=str(header.refetch),
+        )
+    return header
+
+
+def read_native(data: bytes, source: str = "-") -> Trace:
+    """Read a native trace.
+
+    Lines that break the format become `Trace.problems`; every other line is kept.
+
+    Raises:
+        InputError: there is no readable header.
+    """
+    walker = lines_of(data)
+    first = next(walker, None)
+    if first is None:
+        raise InputError(source, "empty input", expected="a refetch trace header", found="nothing")
+    header = read_header(first[1], source)
+    events: list[Event] = []
+    where: dict[int, int] = {}
+    problems: list[Problem] = []
+    decode, append = _event.decode, events.append
+    what = f"refetch trace version {VERSION}"
+    for number, line in walker:
+        try:
+            event = decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            if len(problems) < _KEEP_LINES:
+                problems.append(problem_of(source, number, error, what=what))
+            continue
+        if type(event) is Call:
+            where.setdefault(event.seq, number)
+        append(event)
+    return Trace(
+        run=header.run,
+        events=join_results(events),
+        task=header.task,
+        model=header.model,
+        source=source,
+        format="native",
+        harness=header.harness,
+        turns=header.turns,
+        order=header.order,
+        tools=header.tools,
+        lines=where,
+        problems=problems,
+    )
+
+
+def join_results(events: list[Event]) -> list[Event]:
+    """Put each `result` event into the call it completes; the call keeps its place."""
+    if not any(type(event) is Result for event in events):
+        return events
+    place = {e.seq: i for i, e in enumerate(events) if type(e) is Call}
+    joined: list[Event | None] = list(events)
+    for index, event in enumerate(events):
+        if type(event) is not Result or event.seq not in place:
+            continue
+        at = place[event.seq]
+        call = joined[at]
+        changes = {
+            name: value
+            for name in Result.__struct_fields__
+            if name != "seq" and (value := getattr(event, name)) not in (None, False)
+        }
+        if not bytes(event.result):
+            changes.pop("result", None)
+        joined[at] = msgspec.structs.replace(call, **changes)  # type: ignore[type-var]
+        joined[index] = None
+    return [event for event in joined if event is not None]
+
+
+def header_of(trace: Trace) -> Header:
+    """The header line of a trace."""
+    return Header(
+        refetch=VERSION,
+        run=trace.run,
+        task=trace.task,
+        model=trace.model,
+        source=trace.source if trace.source != "-" else None,
+        harness=trace.harness,
+        turns=trace.turns,
+        order=trace.order,
+        tools=trace.tools,
+    )
+
+
+def encode_native(trace: Trace) -> bytes:
+    """The whole trace as native JSON Lines."""
+    rows: Iterable[bytes] = (_encode(row) for row in (header_of(trace), *trace.events))
+    return b"\n".join(rows) + b"\n"
+
+
+class NativeWriter:
+    """Streams events to a file so that a killed process leaves a readable trace.
+
+    Each event is one unbuffered write of a whole line, so the operating system holds it even when the
+    process dies right after. Safe to use from several threads.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], header: Header) -> None:
+        self._lock = threading.Lock()
+        self._file: IO[bytes] = open(path, "wb", buffering=0)  # noqa: SIM115 - lives as long as the writer
+        self._file.write(_encode(header) + b"\n")
+
+    def write(self, event: Event) -> None:
+        """Append one event."""
+        line = _encode(event) + b"\n"
+        with self._lock:
+            if not self._file.closed:
+                self._file.write(line)
+
+    def close(self) -> None:
+        """Close the file; later events are dropped."""
+        with self._lock:
+            self._file.close()

@@ -1,0 +1,126 @@
+"""What all readers do with a result: keep its JSON text, hash, measure, read its beginning."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw
+from xxhash import xxh3_128_hexdigest
+
+EMPTY = Raw()
+"""Not recorded."""
+
+NULL = Raw(b"null")
+"""Recorded as nothing at all (no arguments)."""
+
+_QUOTE = 0x22
+_any = msgspec.json.Decoder()
+_string = msgspec.json.Decoder(str)
+_encode = msgspec.json.Encoder().encode
+_BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
+def raw_hash(raw: Raw | bytes | memoryview) -> str:
+    """Hash of the JSON text of a result, as one encoder wrote it: `xxh3-raw:<hex>`.
+
+    Comparable only with hashes made from the same encoder's text, so within one input.
+    """
+    return "xxh3-raw:" + xxh3_128_hexdigest(memoryview(raw))
+
+
+def raw_chars(raw: Raw) -> int:
+    """Length of a result in characters, measured on its JSON text.
+
+    Quotes of a string are not counted; escapes and multi-byte characters are counted as they are
+    written, so this is an upper bound that costs nothing.
+    """
+    size = len(memoryview(raw))
+    return max(0, size - 2) if size and memoryview(raw)[0] == _QUOTE else size
+
+
+def raw_of(value: object) -> Raw:
+    """The JSON text of decoded data (for formats that have no text of their own to keep)."""
+    return Raw(_encode(value))
+
+
+def parsed_args(text: str) -> Raw:
+    """Arguments that came as a string: the JSON text if it is one, else empty (not parseable)."""
+    data = text.encode("utf-8", "surrogatepass")
+    if not data.strip():
+        return NULL
+    try:
+        _any.decode(data)
+    except _BROKEN:
+        return EMPTY
+    return Raw(data)
+
+
+def beginning(raw: Raw | memoryview, size: int = 200) -> str:
+    """The first characters of a JSON string or of the first text in a list of content blocks.
+
+    Decodes about `size` bytes, however large the value is. Empty for other values and for broken
+    text.
+    """
+    view = memoryview(raw)
+    if not view:
+        return ""
+    if view[0] != _QUOTE:
+        start = bytes(view[: size * 2])
+        at = start.find(b'"text":')
+        at = start.find(b'"', at + 7) if at >= 0 else -1
+        if view[0] not in b"[{" or at < 0:
+            return ""
+        view = view[at:]
+    if len(view) > size:
+        return _cut_string(bytes(view[:size]))
+    text = bytes(view)
+    end = _end_of_string(text)
+    return _cut_string(text if end < 0 else text[: end + 1])
+
+
+def ending(raw: Raw | memoryview, size: int = 200) -> str:
+    """The last characters of a JSON string, common escapes decoded; empty for other values."""
+    view = memoryview(raw)
+    if len(view) < 2 or view[-1] != _QUOTE:
+        return ""
+    text = bytes(view[-size:-1]).decode("utf-8", "replace")
+    return text.replace("\\n", "\n").replace('\\"', '"')
+
+
+def _end_of_string(text: bytes) -> int:
+    at = text.find(b'"', 1)
+    while at > 0:
+        slashes = len(text[:at]) - len(text[:at].rstrip(b"\\"))
+        if slashes % 2 == 0:
+            return at
+        at = text.find(b'"', at + 1)
+    return -1
+
+
+def _cut_string(text: bytes) -> str:
+    """Decode a JSON string that may be cut anywhere, escapes and characters included."""
+    end = _end_of_string(text)
+    if end > 0:
+        text = text[: end + 1]
+    for drop in range(12):
+        body = text if drop == 0 and end > 0 else text[: len(text) - drop] + b'"'
+        try:
+            return _string.decode(body)
+        except _BROKEN:
+            continue
+    return ""
+
+
+def whole_text(raw: Raw) -> str:
+    """The text of a result: a string, or the `text` of all content blocks, one a line."""
+    try:
+        value = _any.decode(raw)
+    except _BROKEN:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join(
+            str(block.get("text") or "") if isinstance(block, dict) else str(block)
+            for block in value
+        )
+    return "" if value is None else _encode(value).decode()

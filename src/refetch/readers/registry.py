@@ -1,0 +1,212 @@
+"""The one list of trace formats, and the way from bytes to traces.
+
+A built-in reader is a module of this package with two functions:
+
+    def sniff(sniffed: Sniffed) -> bool: ...            # is this input mine? by content alone
+    def read(data: bytes, source: str) -> list[Trace]: ...
+
+To add one, write the module and add its line to `READERS`. Other packages add readers through the
+entry point group `refetch.readers`: the entry point's name is the format's name, its object has
+`title`, `sniff` and `read`. Plug-ins are asked only where no built-in reader claims the input, or
+where they are named.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Protocol
+
+import msgspec
+
+from refetch.model.errors import InputError, RefetchError, UsageError
+from refetch.model.trace import Trace
+from refetch.readers.sniff import Sniffed, normalized_text, sniff_bytes
+
+PLUGIN_GROUP = "refetch.readers"
+_KEYS_SHOWN = 12
+
+
+class Reader(Protocol):
+    """One trace format.
+
+    `sniff` says whether an input is of this format. `read` returns the traces in it and raises
+    `InputError` where there is nothing to read; broken parts of a readable input become
+    `Trace.problems`.
+    """
+
+    @property
+    def name(self) -> str:
+        ...
+
+    @property
+    def title(self) -> str:
+        """What people call it: "Claude Code session"."""
+        ...
+
+    def sniff(self, sniffed: Sniffed, /) -> bool:
+        """True if the input is of this format."""
+        ...
+
+    def read(self, data: bytes, source: str, /) -> list[Trace]:
+        """The traces in the input."""
+        ...
+
+
+class BuiltIn(msgspec.Struct, frozen=True):
+    """A reader of this package; its module is imported when it is first asked."""
+
+    name: str
+    title: str
+    module: str
+
+    def sniff(self, sniffed: Sniffed) -> bool:
+        """See `Reader`."""
+        return bool(import_module(self.module).sniff(sniffed))
+
+    def read(self, data: bytes, source: str) -> list[Trace]:
+        """See `Reader`."""
+        traces: list[Trace] = import_module(self.module).read(data, source)
+        return traces
+
+
+class PlugIn(msgspec.Struct, frozen=True):
+    """A reader of another package, as its entry point names it."""
+
+    name: str
+    title: str
+    target: Reader
+
+    def sniff(self, sniffed: Sniffed) -> bool:
+        """See `Reader`."""
+        return bool(self.target.sniff(sniffed))
+
+    def read(self, data: bytes, source: str) -> list[Trace]:
+        """See `Reader`."""
+        return self.target.read(data, source)
+
+
+_HERE = "refetch.readers"
+# In the order in which they are asked: the most specific mark first, generic message lists last.
+READERS: tuple[BuiltIn, ...] = (
+    BuiltIn("native", "refetch trace", f"{_HERE}.native"),
+)
+
+
+def plugins() -> tuple[PlugIn, ...]:
+    """The readers that installed packages offer, by name.
+
+    Raises:
+        UsageError: a plug-in cannot be loaded or is no reader.
+    """
+    found: list[PlugIn] = []
+    for point in sorted(entry_points(group=PLUGIN_GROUP), key=lambda point: point.name):
+        try:
+            target = point.load()
+        except Exception as error:
+            raise UsageError(
+                f"reader plug-in {point.name!r} ({point.value}) cannot be loaded: {error}"
+            ) from error
+        if not (
+            callable(getattr(target, "sniff", None)) and callable(getattr(target, "read", None))
+        ):
+            raise UsageError(
+                f"reader plug-in {point.name!r} ({point.value}) has no sniff() and read()"
+            )
+        found.append(PlugIn(point.name, str(getattr(target, "title", point.name)), target))
+    return tuple(found)
+
+
+def format_names() -> list[str]:
+    """Every known format, plug-ins last."""
+    return [reader.name for reader in READERS] + [
+        point.name for point in sorted(entry_points(group=PLUGIN_GROUP), key=lambda p: p.name)
+    ]
+
+
+def reader_named(name: str) -> Reader:
+    """The reader of a format.
+
+    Raises:
+        UsageError: no such format; the message lists the known ones.
+    """
+    for built_in in READERS:
+        if built_in.name == name:
+            return built_in
+    for plugin in plugins():
+        if plugin.name == name:
+            return plugin
+    raise UsageError(f"unknown input format {name!r}; known: {', '.join(format_names())}")
+
+
+def claim(sniffed: Sniffed) -> Reader | None:
+    """The first reader that takes the input for its own, or None."""
+    for built_in in READERS:
+        if built_in.sniff(sniffed):
+            return built_in
+    for plugin in plugins():
+        if plugin.sniff(sniffed):
+            return plugin
+    return None
+
+
+def read_bytes(data: bytes, source: str = "-", input_format: str | None = None) -> list[Trace]:
+    """Read the traces in `data`.
+
+    Args:
+        data: the input, uncompressed.
+        source: what errors and traces call it.
+        input_format: a reader's name; None finds it by content.
+
+    Raises:
+        InputError: unknown format (the message lists the known ones and the first keys found),
+        nothing
+            readable in it, or a reader that failed on it.
+        UsageError: no reader has the name `input_format`.
+    """
+    data = normalized_text(data)
+    if input_format is not None:
+        return _read_with(reader_named(input_format), data, source)
+    sniffed = sniff_bytes(data)
+    reader = claim(sniffed)
+    if reader is None:
+        raise unknown_format(sniffed, source, empty=not data.strip())
+    return _read_with(reader, data, source)
+
+
+def _read_with(reader: Reader, data: bytes, source: str) -> list[Trace]:
+    try:
+        return reader.read(data, source)
+    except RefetchError:
+        raise
+    except Exception as error:
+        # A person's file must never end in a traceback; the cause stays attached for a bug report.
+        what = type(error).__name__
+        raise InputError(
+            source, f"the {reader.name} reader failed on this input ({what}: {error})"
+        ) from error
+
+
+class UnknownFormatError(InputError):
+    """No reader claims the input; inside a folder such a file is skipped."""
+
+
+def unknown_format(sniffed: Sniffed, source: str, *, empty: bool = False) -> UnknownFormatError:
+    """The error for an input that no reader claims: what was found, and what is known."""
+    known = ", ".join(format_names())
+    keys = sniffed.first_keys
+    if empty:
+        found = "nothing"
+        message = "empty input"
+    elif keys:
+        shown = ", ".join(keys[:_KEYS_SHOWN]) + (", …" if len(keys) > _KEYS_SHOWN else "")
+        kind = {"lines": "JSON Lines", "array": "a JSON array"}.get(sniffed.shape, "a JSON object")
+        found = f"{kind} with keys {shown}"
+        message = f"no known trace format: {found}; known: {known}"
+    elif sniffed.error is not None:
+        found = "broken JSON"
+        message = f"no known trace format: not valid JSON ({sniffed.error}); known: {known}"
+    else:
+        found = repr(bytes(sniffed.head[:16]))
+        message = f"no known trace format: begins with {found}; known: {known}"
+    return UnknownFormatError(source, message, expected=f"one of: {known}", found=found)

@@ -137,7 +137,7 @@ def encodable(value: Any, *, sort_keys: bool = False, depth: int = 0) -> Any:
 
 def number_or_literal_text(value: int | float | NumberLiteral) -> str:
     """ECMAScript text of a decoded number, whichever way it was kept."""
-    return literal_text(value) if isinstance(value, NumberLiteral) else number_text(value)
+    return literal_text(str(value)) if isinstance(value, NumberLiteral) else number_text(value)
 
 
 def utf16_order(members: dict[str, Any]) -> list[str]:

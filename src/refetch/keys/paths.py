@@ -14,7 +14,8 @@ _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _DRIVE_RELATIVE = re.compile(r"[A-Za-z]:(?![\\/])")
 _UNC = re.compile(r"\\\\[^\\/?.][^\\/]*\\[^\\/]+")
 _WINDOWS_DEVICE = re.compile(r"\\\\[?.]")
-_MOUNTED_DRIVE = re.compile(r"/(?:mnt/)?([a-z])(?=/|$)")
+_DRIVE_LETTER = re.compile(r"^([a-z]):")
+_MOUNTED_DRIVE = re.compile(r"^/mnt/([a-z])(?=/|$)")
 # A pattern or a variable may stand for several segments, so ".." cannot take one away.
 _NO_PLAIN_NAME = re.compile(r"[*?\[{$`%]")
 
@@ -96,12 +97,8 @@ def _split_root(path: str, style: str) -> tuple[str, str]:
     if style == "home":
         user, _, rest = path.partition("/")
         return user + "/", rest
-    first = path[0]
-    return (
-        (first, path[1:])
-        if first == "/" or (first == "\\" and style == "backslash")
-        else ("", path)
-    )
+    roots = "/\\" if style == "backslash" else "/"
+    return (path[0], path[1:]) if path[0] in roots else ("", path)
 
 
 def _guarded(relative: str, style: str, separator: str) -> str:
@@ -115,11 +112,6 @@ def fold_path(path: str) -> str:
     Slashes are unified, a drive is written as Git Bash and WSL mount it, Unicode form and letter
     case are folded (Unicode's canonical caseless match, D145), and ``lexical_path`` is applied.
     """
-    unified = unicodedata.normalize("NFD", path.replace("\\", "/"))
+    unified = unicodedata.normalize("NFD", lexical_path(path).replace("\\", "/"))
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFD", unified.casefold()))
-    if len(folded) > 1 and folded[1] == ":" and folded[0].isascii() and folded[0].isalpha():
-        folded = f"/{folded[0]}/{folded[2:]}"
-    lexical = lexical_path(folded)
-    return (
-        _MOUNTED_DRIVE.sub(r"/\1", lexical, count=1) if _MOUNTED_DRIVE.match(lexical) else lexical
-    )
+    return _MOUNTED_DRIVE.sub(r"/\1", lexical_path(_DRIVE_LETTER.sub(r"/\1/", folded)))

@@ -18,8 +18,8 @@ def stringify(value: object) -> str:
     """What JSON.stringify prints for the value: 5.0 prints ``5``, keys stay in recorded order.
 
     Three differences, each so that two different calls never print alike: integers beyond 2**53
-    keep their digits, keys that look like array indexes stay where they were recorded, and the
-    numbers that JSON cannot hold print as ``Infinity``, ``-Infinity`` and ``NaN`` instead of ``null``.
+    keep their digits, keys that look like array indexes stay where they were recorded, and numbers
+    that JSON cannot hold print as ``Infinity``, ``-Infinity`` and ``NaN`` instead of ``null``.
     Raises UnreadableArguments.
     """
     return encode_json(encodable(value))

@@ -37,6 +37,7 @@ class Reader(Protocol):
 
     @property
     def name(self) -> str:
+        """What `--input-format` and `Trace.format` call it."""
         ...
 
     @property
@@ -90,6 +91,7 @@ _HERE = "refetch.readers"
 # In the order in which they are asked: the most specific mark first, generic message lists last.
 READERS: tuple[BuiltIn, ...] = (
     BuiltIn("native", "refetch trace", f"{_HERE}.native"),
+    BuiltIn("claude-code", "Claude Code session", f"{_HERE}.claude_code"),
 )
 
 

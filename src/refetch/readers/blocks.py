@@ -77,6 +77,18 @@ def beginning(raw: Raw | memoryview, size: int = 200) -> str:
     return _cut_string(text if end < 0 else text[: end + 1])
 
 
+def starts_with(raw: Raw | memoryview, *prefixes: bytes) -> bool:
+    """True if a result's text begins with one of these (at most 60 plain ASCII bytes each).
+
+    Looks at the JSON text without decoding it; of content blocks at the first one's text.
+    """
+    start = bytes(memoryview(raw)[:120])
+    if start[:1] == b'"':
+        return start.startswith(prefixes, 1)
+    at = start.find(b'"text":')
+    return at >= 0 and start[at + 7 :].lstrip().startswith(tuple(b'"' + p for p in prefixes))
+
+
 def ending(raw: Raw | memoryview, size: int = 200) -> str:
     """The last characters of a JSON string, common escapes decoded; empty for other values."""
     view = memoryview(raw)

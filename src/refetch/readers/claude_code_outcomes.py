@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from msgspec import Raw
 
-from refetch.readers.blocks import beginning, ending
+from refetch.readers.blocks import beginning, starts_with
 
 _HEAD = 400
 _ERROR_KEPT = 200
@@ -39,20 +39,29 @@ _FAILURES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 _EXIT = re.compile(r"(?:Error: )?Exit code (\d+)")
+_MARKED = (b"<tool_use_error>", b"[Request interrupted", b"Exit code ")
 _KILLED = frozenset((130, 137, 143))
-_UNCHANGED = re.compile(
-    r"(?:<system-reminder>)?(?:Wasted call . )?[Ff]ile unchanged since (?:your )?last"
+_UNCHANGED = (
+    b"File unchanged since",
+    b"Wasted call",
+    b"<system-reminder>File unchanged since",
+    b"<system-reminder>Wasted call",
 )
 _MODIFIED = re.compile(r"<tool_use_error>File has been (?:unexpectedly )?modified since")
 _USER_SAID = re.compile(r"the user said:\s*\S")
 _ANSWERED = re.compile(r"User has answered|User's answers|Your questions have been answered")
-_BACKGROUND = re.compile(r"Command (?:running in|was moved to the|was manually) background")
-_ABORTED = "Command was aborted before completion"
-_CUT_AT_END = re.compile(
-    r"(?:Results are truncated\. Consider|\[Showing results with pagination|OUTPUT TRUNCATED"
-    r"|(?:lines|characters|chars) truncated\] \.\.\.|\[truncated\]|\[Content truncated)"
+_BACKGROUND = (
+    b"Command running in background",
+    b"Command was moved to the background",
+    b"Command was manually backgrounded",
 )
-_CUT_AT_START = ("<persisted-output>", "Error: result (")
+_ABORTED = "Command was aborted before completion"
+_CUT_WORDS = (b"runcated", b"TRUNCATED", b"pagination")
+_CUT_AT_END = re.compile(
+    rb"(?:Results are truncated\. Consider|\[Showing results with pagination|OUTPUT TRUNCATED"
+    rb"|(?:lines|characters|chars) truncated\] \.\.\.|\[truncated\]|\[Content truncated)"
+)
+_CUT_AT_START = (b"<persisted-output>", b"Error: result (")
 _CUT_INSIDE = re.compile(rb"\.\.\. \[\d+ (?:lines|characters|chars) truncated\] \.\.\.")
 _MAY_BE_CUT_INSIDE = 20_000
 
@@ -85,7 +94,7 @@ def outcome_of(name: str, result: Raw, is_error: bool | None, details: Raw) -> O
         is_error: the file's flag; absent means success.
         details: the record's `toolUseResult`, undecoded; may be empty.
     """
-    if is_error or _begins_marked(result):
+    if is_error or starts_with(result, *_MARKED):
         return _failed(name, beginning(result, _HEAD), bool(is_error))
     if name == "Read" or name == "Glob" or name == "Grep":
         return _looked(name, result)
@@ -96,11 +105,6 @@ def outcome_of(name: str, result: Raw, is_error: bool | None, details: Raw) -> O
     if _is_cut(result):
         return Outcome("ok", truncated=True)
     return _OK
-
-
-def _begins_marked(result: Raw) -> bool:
-    start = bytes(memoryview(result)[:24])
-    return start.startswith((b'"<tool_use_error>', b'"[Request interrupted', b'"Exit code '))
 
 
 def _failed(name: str, text: str, flagged: bool) -> Outcome:
@@ -123,7 +127,7 @@ def _failed(name: str, text: str, flagged: bool) -> Outcome:
 
 def _looked(name: str, result: Raw) -> Outcome:
     if name == "Read":
-        if _UNCHANGED.match(beginning(result, 80)):
+        if starts_with(result, *_UNCHANGED):
             return Outcome("ok", unchanged=True)
         return _OK
     return Outcome("ok", truncated=True) if _is_cut(result) else _OK
@@ -131,12 +135,12 @@ def _looked(name: str, result: Raw) -> Outcome:
 
 def _ran(result: Raw, details: Raw) -> Outcome:
     tail = bytes(memoryview(details)[-400:])
-    if b',"interrupted":true' in tail or _ABORTED in ending(result):
+    if b',"interrupted":true' in tail or _ABORTED.encode() in bytes(memoryview(result)[-200:]):
         return Outcome("unknown", error="interrupted while running")
     return Outcome(
         "ok",
         truncated=_is_cut(result),
-        background=bool(_BACKGROUND.match(beginning(result, 80))),
+        background=starts_with(result, *_BACKGROUND),
     )
 
 
@@ -144,8 +148,9 @@ def _is_cut(result: Raw) -> bool:
     view = memoryview(result)
     if len(view) < 40:
         return False
-    if _CUT_AT_END.search(bytes(view[-300:]).decode("utf-8", "replace")):
+    tail = bytes(view[-300:])
+    if any(word in tail for word in _CUT_WORDS) and _CUT_AT_END.search(tail):
         return True
-    if beginning(result, 40).startswith(_CUT_AT_START):
+    if starts_with(result, *_CUT_AT_START):
         return True
     return len(view) > _MAY_BE_CUT_INSIDE and bool(_CUT_INSIDE.search(view))

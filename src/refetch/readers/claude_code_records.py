@@ -22,7 +22,7 @@ _PLACE = re.compile(r" - at `(?P<path>.+)`$")
 _BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
-class Block(msgspec.Struct):
+class Block(msgspec.Struct, gc=False):
     """A content block: text, tool_use or tool_result (others are skipped)."""
 
     type: str = ""
@@ -35,7 +35,7 @@ class Block(msgspec.Struct):
     text: Raw = Raw()
 
 
-class Message(msgspec.Struct):
+class Message(msgspec.Struct, gc=False):
     """The message inside an assistant or user record."""
 
     id: str | None = None
@@ -44,7 +44,33 @@ class Message(msgspec.Struct):
     usage: Raw = Raw()
 
 
-class Line(msgspec.Struct, rename="camel"):
+class Progress(msgspec.Struct, rename="camel", gc=False):
+    """`data` of a progress record: a sub-agent's message or a hook that ran."""
+
+    type: str = ""
+    agent_id: str | None = None
+    message: Raw = Raw()
+    hook_event: str | None = None
+    hook_name: str | None = None
+    command: str | None = None
+
+
+class Attachment(msgspec.Struct, rename="camel", gc=False):
+    """Something the harness put into the context by itself."""
+
+    type: str = ""
+    filename: str | None = None
+    content: Raw = Raw()
+    truncated: bool = False
+    prompt: Raw = Raw()
+    command_mode: str | None = None
+    hook_event: str | None = None
+    hook_name: str | None = None
+    command: str | None = None
+    tool_use_id: str | None = msgspec.field(name="toolUseID", default=None)
+
+
+class Line(msgspec.Struct, rename="camel", gc=False):
     """One record; `stream_…` are the spellings of `--output-format stream-json`."""
 
     type: str = ""
@@ -68,28 +94,17 @@ class Line(msgspec.Struct, rename="camel"):
         name="sourceToolAssistantUUID", default=None
     )
     parent_tool_use_id: str | None = msgspec.field(name="parentToolUseID", default=None)
-    data: Raw = Raw()
+    data: Progress | None = None
     operation: str | None = None
     content: Raw = Raw()
     microcompact_metadata: Raw = Raw()
-    attachment: Raw = Raw()
+    attachment: Attachment | None = None
     origin: Raw = Raw()
     stream_session: str | None = msgspec.field(name="session_id", default=None)
     stream_parent: str | None = msgspec.field(name="parent_tool_use_id", default=None)
 
 
-class Progress(msgspec.Struct, rename="camel"):
-    """`data` of a progress record: a sub-agent's message or a hook that ran."""
-
-    type: str = ""
-    agent_id: str | None = None
-    message: Raw = Raw()
-    hook_event: str | None = None
-    hook_name: str | None = None
-    command: str | None = None
-
-
-class AgentMessage(msgspec.Struct, rename="camel"):
+class AgentMessage(msgspec.Struct, rename="camel", gc=False):
     """The record of a sub-agent that a progress record carries."""
 
     type: str = ""
@@ -101,7 +116,7 @@ class AgentMessage(msgspec.Struct, rename="camel"):
     is_meta: bool = False
 
 
-class FileContent(msgspec.Struct, rename="camel"):
+class FileContent(msgspec.Struct, rename="camel", gc=False):
     """What the harness knows about the lines it delivered."""
 
     file_path: str | None = None
@@ -110,22 +125,7 @@ class FileContent(msgspec.Struct, rename="camel"):
     total_lines: int | None = None
 
 
-class Attachment(msgspec.Struct, rename="camel"):
-    """Something the harness put into the context by itself."""
-
-    type: str = ""
-    filename: str | None = None
-    content: Raw = Raw()
-    truncated: bool = False
-    prompt: Raw = Raw()
-    command_mode: str | None = None
-    hook_event: str | None = None
-    hook_name: str | None = None
-    command: str | None = None
-    tool_use_id: str | None = msgspec.field(name="toolUseID", default=None)
-
-
-class FileAttachment(msgspec.Struct):
+class FileAttachment(msgspec.Struct, gc=False):
     """`content` of an attached file."""
 
     type: str = ""
@@ -134,9 +134,7 @@ class FileAttachment(msgspec.Struct):
 
 _line = msgspec.json.Decoder(Line)
 _loose = msgspec.json.Decoder(dict[str, Raw])
-_progress = msgspec.json.Decoder(Progress)
 _agent_message = msgspec.json.Decoder(AgentMessage)
-_attachment = msgspec.json.Decoder(Attachment)
 _file_attachment = msgspec.json.Decoder(FileAttachment)
 _fields = {
     field.encode_name: msgspec.json.Decoder(field.type)
@@ -155,21 +153,9 @@ def _decoded(decoder: msgspec.json.Decoder[Any], raw: Raw | memoryview | bytes) 
         return None
 
 
-def progress_of(line: Line) -> Progress | None:
-    """`data` of a progress record."""
-    result: Progress | None = _decoded(_progress, line.data)
-    return result
-
-
 def agent_message_of(progress: Progress) -> AgentMessage | None:
     """The sub-agent's record inside."""
     result: AgentMessage | None = _decoded(_agent_message, progress.message)
-    return result
-
-
-def attachment_of(line: Line) -> Attachment | None:
-    """What the harness attached."""
-    result: Attachment | None = _decoded(_attachment, line.attachment)
     return result
 
 
@@ -195,10 +181,12 @@ class Records:
         decode = _line.decode
         for number, text in lines_of(self.data):
             try:
-                yield number, decode(text)
+                line = decode(text)
             except _BROKEN as error:
                 for line in self._broken(number, text, error):
                     yield number, line
+                continue
+            yield number, line
 
     def _broken(self, number: int, text: memoryview, error: Exception) -> Iterator[Line]:
         while glued := _BYTE.search(str(error)):

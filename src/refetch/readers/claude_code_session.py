@@ -36,8 +36,6 @@ from refetch.readers.claude_code_records import (
     Progress,
     agent_message_of,
     attached_file,
-    attachment_of,
-    progress_of,
 )
 from refetch.readers.claude_code_regions import delivered_lines, region_of, without_reminder
 from refetch.readers.claude_code_threads import Threads
@@ -377,7 +375,7 @@ class Session:
     # What the harness did
 
     def _progress(self, line: Line, context: str, number: int, part: str | None) -> None:
-        progress = progress_of(line)
+        progress = line.data
         if progress is None:
             return
         if progress.type == "agent_progress" and progress.agent_id is not None:
@@ -458,7 +456,7 @@ class Session:
             self._user_message(MAIN)
 
     def _attached(self, line: Line, context: str, number: int, part: str | None) -> None:
-        attachment = attachment_of(line)
+        attachment = line.attachment
         if attachment is None:
             return
         if attachment.type == "edited_text_file":

@@ -37,7 +37,8 @@ def lexical_path(path: str, cwd: str | None = None) -> str:
         return _resolve(path, style)
     if base_style in ("windows", "backslash"):
         return _resolve(f"{cwd}{_separator(cwd)}{path}", base_style)
-    return _resolve(f"{cwd}/{path}", base_style)
+    joined = f"{cwd}/{path}"
+    return _resolve(joined, _style(joined) if base_style == "other" else base_style)
 
 
 def _is_relative(path: str, style: str) -> bool:

@@ -73,6 +73,7 @@ def test_spellings_of_one_path(path: str, lexical: str) -> None:
         ("C:\\a", "/w", "C:\\a"),
         ("\\a", "C:\\w", "\\a"),
         ("a", "vscode://host/w", "vscode://host/w/a"),
+        ("a/", "C:", "C:/a"),
     ],
 )
 def test_relative_paths_are_taken_against_the_working_directory(

@@ -1,0 +1,119 @@
+"""Calls that take a command line: finding the command, and the shell reader's answer in the judge's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from refetch.effects import shell
+from refetch.effects.regions import ALL, Region
+from refetch.effects.resources import canonical_resource
+
+COMMAND_ARGS = ("command", "cmd", "script", "commands", "bash_command", "shell_command")
+SHELL_NAMES = frozenset(
+    """bash shell sh zsh terminal exec execute run_command run_shell_command execute_command execute_bash
+    bash_exec shell_exec exec_command run_bash run_shell bash_command shell_command local_shell cmd
+    run_terminal_cmd run_terminal_command execute_shell_command""".split()
+)
+"""Tool names that plainly take a command line, for tools that nobody declared."""
+
+
+class ShellReading(NamedTuple):
+    """One command as the judge sees it; see `Resolved` for the meaning of each part."""
+
+    effect: str
+    reads: tuple[Any, ...]
+    writes: tuple[Any, ...]
+    depends: tuple[str, ...]
+    schemes: frozenset[str]
+    volatile: bool
+    poll: bool
+    waits: bool
+    background: bool
+    tests: bool
+    program: str
+    noise: tuple[str, ...]
+
+
+def command_of(name: str, args: Mapping[str, Any], argument: str | None) -> str | tuple[str, ...] | None:
+    """The command line of a call (or its argv), or None where the call plainly has none."""
+    if argument is None and name.lower() not in SHELL_NAMES:
+        return None
+    for key in (argument,) if argument else COMMAND_ARGS:
+        value = args.get(key)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
+            return tuple(value)
+    return None
+
+
+@lru_cache(maxsize=65536)
+def read_command(
+    command: str | tuple[str, ...], cwd: str | None, context: str | None = None
+) -> ShellReading:
+    """Classify a command; cached, since agents repeat themselves.
+
+    `context` is given where the shell may be one that lives on between the commands of a context: then
+    `cd`, `export`, `source` write `shell:<context>`, on which every command of it depends.
+    """
+    from refetch.effects.resolve import Access, WriteTarget
+
+    if isinstance(command, str):
+        found = shell.classify(command, cwd, context is not None)
+    else:
+        found = shell.classify_argv(list(command), cwd)
+    kinds = found.kinds
+    if "opaque" in kinds:
+        effect = "opaque"
+    elif "writes" in kinds:
+        effect = "write"
+    elif kinds & {"reads", "tests", "volatile"}:
+        effect = "read"
+    else:
+        effect = "none"
+    tests = "tests" in kinds
+    reads, depends = [], []
+    for item in found.reads:
+        resource = canonical_resource(item.resource, cwd)
+        if resource == "*" or tests:
+            depends.append("*")
+        else:
+            reads.append(Access(resource, item.view, _region(item.region), item.view == "names"))
+    if context is not None:
+        depends.append(f"shell:{context}")
+    writes = []
+    for target in found.writes:
+        if target.resource.startswith("shell:"):
+            if context is not None:
+                writes.append(WriteTarget(f"shell:{context}", target.change))
+        elif target.resource != "*":
+            writes.append(WriteTarget(canonical_resource(target.resource, cwd), target.change))
+    if writes and effect in ("none", "read"):
+        effect = "write"
+    return ShellReading(
+        effect=effect,
+        reads=tuple(reads) if effect == "read" else (),
+        writes=tuple(writes) if effect in ("write", "opaque") else (),
+        depends=tuple(depends),
+        schemes=frozenset(a.resource.partition(":")[0] for a in reads),
+        volatile="volatile" in kinds,
+        poll=found.poll,
+        waits=found.waits,
+        background=found.background,
+        tests=tests,
+        program=found.program,
+        noise=("test-runner",) if tests else (),
+    )
+
+
+def _region(region: tuple[Any, ...] | None) -> Region:
+    """The reader's region tuple: ("line", from, to|None), ("tail", n), or another that equals itself."""
+    if region is None:
+        return ALL
+    if region[0] == "line" and len(region) == 3 and isinstance(region[1], int):
+        return Region("range", "line", region[1], region[2])
+    if region[0] == "tail" and isinstance(region[1], int):
+        return Region("tail", "line", region[1])
+    return Region("text", "spelled", text=repr(region))

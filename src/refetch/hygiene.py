@@ -1,0 +1,229 @@
+"""What happens before any verdict (SPEC 3): recorder artefacts dropped, attempts folded, order settled.
+
+`prepare` turns a trace into `Step`s in the order of time. Each execution of a tool is one step with its role:
+the first (or only) execution of a logical call, a further attempt of one, a record that says the same
+thing again, or a second execution of one request by the harness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from refetch.model.trace import (
+    NEVER_RAN,
+    Call,
+    ContextLoss,
+    ContextStart,
+    Event,
+    Request,
+    Result,
+    Trace,
+    UserMessage,
+    Write,
+    seconds,
+)
+
+FAILED = frozenset(("error", "timeout", "unknown", *NEVER_RAN))
+"""Outcomes after which the same call again is another attempt (SPEC 3.3)."""
+
+
+class Step(NamedTuple):
+    """One event in its place.
+
+    For calls: `of` is the first execution of the logical call (the call itself when it is the first),
+    `role` one of call, attempt, artefact, double; `final` is False where another attempt follows.
+    """
+
+    event: Event
+    role: str = "event"
+    of: Call | None = None
+    final: bool = True
+
+
+class Prepared(NamedTuple):
+    """Steps in order of time, the calls whose effect may land elsewhere, and the number of attempts.
+
+    `windows` maps the seq of an execution to the (first, last) seq between which its effect may have
+    landed, where recorded times overlap. `sharers` maps each artefact's seq to the record it repeats.
+    """
+
+    steps: list[Step]
+    windows: dict[int, tuple[int, int]]
+
+
+def prepare(trace: Trace) -> Prepared:
+    """Order the events of a trace and give each execution its role."""
+    calls = _in_order(trace.events)
+    roles = _roles(calls)
+    return Prepared(_merged(trace.events, calls, roles), _windows(calls))
+
+
+def _in_order(events: Iterable[Event]) -> list[Call]:
+    calls = [event for event in events if type(event) is Call]
+    if any(a.seq > b.seq for a, b in zip(calls, calls[1:], strict=False)):
+        calls.sort(key=lambda call: call.seq)
+    return calls
+
+
+def same_request(call: Call) -> tuple[object, ...] | None:
+    """The key of SPEC 3.2: (context, turn, id, raw arguments); None without an id."""
+    if call.call_id is None:
+        return None
+    raw = call.raw_args if call.raw_args is not None else bytes(call.args)
+    return (call.context, call.turn, call.call_id, call.name, raw)
+
+
+def _same_arguments(call: Call) -> tuple[object, ...]:
+    raw = call.raw_args if call.raw_args is not None else bytes(call.args)
+    return (call.context, call.name, raw)
+
+
+class RoleKeeper:
+    """Gives each execution its role, one at a time, from what came before."""
+
+    def __init__(self) -> None:
+        self._requests: dict[tuple[object, ...], Call] = {}
+        self._failed: dict[tuple[object, ...], Call] = {}
+        self._first: dict[int, Call] = {}
+        self._seen: dict[int, Call] = {}
+
+    def role(self, call: Call) -> tuple[str, Call, Call | None]:
+        """(role, first execution of the logical call, the execution that came before it)."""
+        before, role = self._before(call)
+        first = call if before is None or role == "double" else self._first.get(before.seq, before)
+        if role != "artefact":
+            self._first[call.seq] = first
+            self._seen[call.seq] = call
+            request = same_request(call)
+            if request is not None:
+                self._requests[request] = call
+            if call.status in FAILED:
+                self._failed[_same_arguments(call)] = call
+            else:
+                self._failed.pop(_same_arguments(call), None)
+        return role, first, before
+
+    def _before(self, call: Call) -> tuple[Call | None, str]:
+        if call.attempt_of is not None and (of := self._seen.get(call.attempt_of)) is not None:
+            return of, "attempt"
+        if call.seq in self._seen:
+            return self._seen[call.seq], "artefact"
+        request = same_request(call)
+        before = self._requests.get(request) if request is not None else None
+        if before is None:
+            if call.origin == "harness-retry":
+                before = self._failed.get(_same_arguments(call))
+            return before, "attempt" if before is not None else "call"
+        if before.status in FAILED and not _says_nothing(before):
+            return before, "attempt" if not _says_nothing(call) else "artefact"
+        if _says_nothing(call) or _is_copy(before, call):
+            return before, "artefact"
+        if _says_nothing(before):
+            return before, "completes"
+        return before, "double"
+
+
+def _says_nothing(call: Call) -> bool:
+    """A record of a request without any trace of an execution."""
+    bare = not bytes(call.result) and call.result_hash is None and call.error is None
+    return bare and call.status in ("missing", "not-executed")
+
+
+def _is_copy(a: Call, b: Call) -> bool:
+    """The same execution written twice: equal times, recorded ones, and an equal result."""
+    return (
+        a.started is not None
+        and a.started == b.started
+        and a.ended == b.ended
+        and bytes(a.result) == bytes(b.result)
+        and a.result_hash == b.result_hash
+    )
+
+
+def _roles(calls: list[Call]) -> list[Step]:
+    keeper = RoleKeeper()
+    steps: list[Step] = []
+    place: dict[int, int] = {}
+    for call in calls:
+        role, first, before = keeper.role(call)
+        if role == "completes":
+            # The earlier record was a partial one of this same call: it is the artefact.
+            assert before is not None
+            at = place[before.seq]
+            steps[at] = Step(before, "artefact", call)
+            role, first = "call", call
+        elif role == "artefact":
+            steps.append(Step(call, "artefact", first))
+            continue
+        elif role == "attempt" and before is not None:
+            at = place[before.seq]
+            steps[at] = steps[at]._replace(final=False)
+        elif role == "double":
+            assert before is not None
+            first = before
+        place[call.seq] = len(steps)
+        steps.append(Step(call, role, first))
+    return steps
+
+
+def _merged(events: Iterable[Event], calls: list[Call], steps: list[Step]) -> list[Step]:
+    """Put the other events behind the call they follow; several after one call keep their order."""
+    after: dict[int, list[Step]] = {}
+    start: list[Step] = []
+    known = [call.seq for call in calls]
+    for event in events:
+        if type(event) in (Call, Result):
+            continue
+        if isinstance(event, (ContextLoss, Write, UserMessage)):
+            at = _last_at_or_before(known, event.after)
+            (start if at is None else after.setdefault(at, [])).append(Step(event))
+        elif isinstance(event, (ContextStart, Request)):
+            start.append(Step(event))
+    if not after:
+        return [*start, *steps]
+    merged = start
+    for index, step in enumerate(steps):
+        merged.append(step)
+        seq = step.event.seq  # type: ignore[union-attr]
+        last_of_seq = index + 1 == len(steps) or steps[index + 1].event.seq != seq  # type: ignore[union-attr]
+        if last_of_seq:
+            merged.extend(after.get(seq, ()))
+    return merged
+
+
+def _last_at_or_before(known: list[int], seq: int) -> int | None:
+    low, high = 0, len(known)
+    while low < high:
+        middle = (low + high) // 2
+        if known[middle] <= seq:
+            low = middle + 1
+        else:
+            high = middle
+    return known[low - 1] if low else None
+
+
+def _windows(calls: list[Call]) -> dict[int, tuple[int, int]]:
+    """For executions that overlapped others in time: the seqs between which their effect may have landed."""
+    timed = [
+        (start, end, call.seq)
+        for call in calls
+        if (start := seconds(call.started)) is not None
+        and (end := seconds(call.ended)) is not None
+        and end > start
+    ]
+    timed.sort()
+    windows: dict[int, tuple[int, int]] = {}
+    open_calls: list[tuple[float, int]] = []
+    for start, end, seq in timed:
+        open_calls = [(e, s) for e, s in open_calls if e > start]
+        for _, other in open_calls:
+            _widen(windows, seq, other)
+            _widen(windows, other, seq)
+        open_calls.append((end, seq))
+    return windows
+
+
+def _widen(windows: dict[int, tuple[int, int]], seq: int, other: int) -> None:
+    low, high = windows.get(seq, (seq, seq))
+    windows[seq] = (min(low, other), max(high, other))

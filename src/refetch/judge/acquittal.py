@@ -1,0 +1,65 @@
+"""Why a repeat was found legitimate (SPEC 7, accounting)."""
+
+from __future__ import annotations
+
+from refetch.judge.knowledge import Entry
+from refetch.judge.question import Block, Question
+from refetch.model.finding import REASONS, Acquittal, CallRef
+from refetch.model.trace import Call, Trace
+
+_ORDER = {reason: place for place, reason in enumerate(REASONS)}
+
+
+def candidates(question: Question) -> Entry | None:
+    """The latest earlier call with the same key, or the latest earlier read of what this call reads."""
+    state, resolved = question.state, question.resolved
+    found = [state.latest_same.get(question.entry.same)] if resolved.identity.known else []
+    if not resolved.identity.known:
+        found.append(state.latest_unknown.get(question.call.name))
+    if resolved.effect == "read":
+        found += [state.latest_read.get(access.resource) for access in resolved.reads]
+    return max((entry for entry in found if entry), key=lambda entry: entry.pos, default=None)
+
+
+def acquit(question: Question, trace: Trace, earlier: Entry | None) -> Acquittal | None:
+    """The acquittal of a repeat against `earlier`, or None where there is nothing to acquit."""
+    if earlier is None:
+        return None
+    blocks = question.blocks(earlier)
+    blocks += _nature(question, earlier)
+    blocks.sort(key=lambda block: _ORDER[block.reason])
+    reasons = list(dict.fromkeys(block.reason for block in blocks)) or ["not-comparable"]
+    evidence = sorted({seq for block in blocks if block.reason == reasons[0] for seq in block.evidence})
+    return Acquittal(
+        reason=reasons[0],
+        reasons=reasons,
+        context=question.call.context,
+        first=earlier.ref(trace.lines, trace.paths),
+        repeat=question.entry.ref(trace.lines, trace.paths),
+        evidence=evidence or None,
+    )
+
+
+def _nature(question: Question, earlier: Entry) -> list[Block]:
+    """Reasons that lie in what the repeat is, not in what happened in between."""
+    effect = question.resolved.effect
+    blocks = []
+    if effect == "opaque":
+        blocks.append(Block("effect-unknown"))
+    elif effect == "none":
+        blocks.append(Block("effect-none"))
+    user = question.state.barriers.user
+    if user.pos > earlier.pos:
+        blocks.append(Block("user-message", (user.seq,)))
+    return blocks
+
+
+def artefact(trace: Trace, call: Call, kept: Call) -> Acquittal:
+    """A record that says the same as another one."""
+
+    def ref(of: Call) -> CallRef:
+        return CallRef(of.seq, of.turn, of.name, of.call_id, context=of.context)
+
+    return Acquittal(
+        "recorder-artefact", ["recorder-artefact"], call.context, ref(kept), ref(call)
+    )

@@ -1,0 +1,406 @@
+"""One pass over a trace: each call is judged before its own effect is applied (SPEC 6 and 7).
+
+`Judge.feed` takes steps one at a time and returns what each decides, so that checking a file, guarding a
+live agent and scanning many traces are the same code. `judge_trace` is the whole of it for one trace.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TypeVar
+
+from refetch.effects.resolve import Resolved, Resolver, ToolTable
+from refetch.effects.resources import Mark
+from refetch.hygiene import Prepared, RoleKeeper, Step, prepare
+from refetch.judge.acquittal import acquit, artefact, candidates
+from refetch.judge.budget import budget_findings
+from refetch.judge.knowledge import Entry, TurnKey
+from refetch.judge.loops import LoopFinder
+from refetch.judge.question import NORMALIZATION, Question
+from refetch.judge.results import equal, result_text
+from refetch.judge.rule import ADVICE, Charge, Rule
+from refetch.judge.rules.harness_duplicate import READ_FIRST
+from refetch.judge.rules.registry import CALL_RULES
+from refetch.judge.rules.loop import RULE as LOOP
+from refetch.judge.state import Options, RunState, Streak, failed_for_good, failure_text
+from refetch.model.finding import Acquittal, Finding, RunReport
+from refetch.model.trace import (
+    MAY_HAVE_RUN,
+    NEVER_RAN,
+    Call,
+    ContextLoss,
+    ContextStart,
+    Event,
+    Trace,
+    UserMessage,
+    Write,
+)
+
+Decision = Finding | Acquittal
+K = TypeVar("K")
+
+
+class Judge:
+    """The judge of one run.
+
+    Args:
+        trace: header, harness and source places of the run; its events are not read here.
+        options: limits and switches.
+        user: the user's tool tables.
+    """
+
+    def __init__(
+        self, trace: Trace, options: Options | None = None, user: ToolTable | None = None
+    ) -> None:
+        self._trace = trace
+        self._resolver = Resolver(trace, user)
+        self._state = RunState(options or Options(), turns_inferred=trace.turns == "inferred")
+        self._keeper = RoleKeeper()
+        self._decisions: dict[int, Decision] = {}
+        self._entries: dict[int, Entry] = {}
+        self._parents: set[int] = set()
+        self._windows: dict[int, tuple[int, int]] = {}
+        self._opening: dict[int, list[Call]] = {}
+        self._landing: list[tuple[int, Call, Resolved]] = []
+        self._calls: list[Call] = []
+        self._attempts = 0
+        self._turns: set[tuple[str, int]] = set()
+        self._origin: Counter[str] = Counter()
+        self._recognised = 0
+
+    # -- feeding -------------------------------------------------------------------------------------
+
+    def feed(self, event: Event) -> list[Decision]:
+        """Take the next event of a live run; returns the decisions it brings (usually none or one).
+
+        A retry that succeeds replaces the decision on its call.
+        """
+        if type(event) is not Call:
+            return self.take(Step(event))
+        role, first, _ = self._keeper.role(event)
+        return self.take(Step(event, "call" if role == "completes" else role, first))
+
+    def expect(self, prepared: Prepared) -> None:
+        """Tell which executions overlapped others in time, before their steps are taken."""
+        self._windows = prepared.windows
+        for step in prepared.steps:
+            event = step.event
+            if type(event) is ContextStart and event.parent_call is not None:
+                self._parents.add(event.parent_call)
+        if not prepared.windows:
+            return
+        for step in prepared.steps:
+            event = step.event
+            if type(event) is Call and step.role != "artefact" and event.seq in self._windows:
+                self._opening.setdefault(self._windows[event.seq][0], []).append(event)
+
+    def take(self, step: Step) -> list[Decision]:
+        """Take one step that hygiene prepared."""
+        event = step.event
+        state = self._state
+        state.pos += 1
+        if type(event) is Call:
+            return self._take_call(event, step)
+        if type(event) is ContextLoss:
+            state.context(event.context).lose(event.lost, event.kind)
+        elif type(event) is Write:
+            state.barriers.write(event.scope, "any", Mark(state.pos, event.after))
+        elif type(event) is UserMessage:
+            state.barriers.user = Mark(state.pos, event.after)
+        elif type(event) is ContextStart:
+            self._start_context(event)
+        return []
+
+    def _start_context(self, event: ContextStart) -> None:
+        if event.parent_call is not None:
+            self._parents.add(event.parent_call)
+        if not event.inherits or event.context in self._state.contexts:
+            return
+        parent = self._entries.get(event.parent_call) if event.parent_call is not None else None
+        name = parent.first.context if parent else "main"
+        if name != event.context:
+            self._state.contexts[event.context] = self._state.context(name).fork(
+                name, self._state.pos
+            )
+
+    def _take_call(self, call: Call, step: Step) -> list[Decision]:
+        first = step.of or call
+        resolved = self._resolver.resolve(call)
+        if step.role == "artefact":
+            return self._keep(artefact(self._trace, call, first))
+        self._count(call, step, resolved)
+        entry = Entry(first if step.role == "attempt" else call, call, resolved, self._state.pos)
+        self._land_neighbours(entry)
+        decisions: list[Decision] = []
+        if step.final:
+            decisions = self._decide(entry, step)
+        self._apply(entry)
+        self._close_windows(entry)
+        return decisions
+
+    def _count(self, call: Call, step: Step, resolved: Resolved) -> None:
+        if call.origin == "model" or step.role == "attempt":
+            self._attempts += 1
+        if step.role == "call" and call.origin == "model":
+            self._calls.append(call)
+            self._turns.add((call.context, call.turn))
+            label = resolved.sources.get("effect", "unknown")
+            self._origin[label] += 1
+            self._recognised += label not in ("name", "unknown")
+
+    # -- deciding ------------------------------------------------------------------------------------
+
+    def _decide(self, entry: Entry, step: Step) -> list[Decision]:
+        context = self._state.context(entry.first.context)
+        context.begin_turn(entry.first.turn)
+        double_of = None
+        if step.role == "double" and step.of is not None:
+            double_of = self._entries.get(step.of.seq)
+        question = Question(self._state, entry, double_of)
+        for rule in CALL_RULES:
+            charge = rule.decide(question) if rule.decide else None
+            if charge is not None:
+                self._remember_turn(question, rule)
+                self._remember_streaks(question)
+                return self._keep(self._finding(rule, charge, question))
+        self._remember_turn(question, None)
+        self._remember_streaks(question)
+        if not self._state.options.ledger:
+            return []
+        acquitted = acquit(question, self._trace, candidates(question))
+        return self._keep(acquitted) if acquitted is not None else []
+
+    def _keep(self, decision: Decision) -> list[Decision]:
+        seq = decision.repeat.seq if decision.repeat is not None else -1
+        if isinstance(decision, Finding) or self._state.options.ledger:
+            self._decisions[seq] = decision
+        return [decision]
+
+    def _finding(self, rule: Rule, charge: Charge, question: Question) -> Finding:
+        lines, paths = self._trace.lines, self._trace.paths
+        first, entry = charge.first, question.entry
+        equal_by = [n for n in question.equal_by(first) if n != NORMALIZATION]
+        if first.same != entry.same:
+            equal_by = []
+        resources = [a.resource for a in entry.resolved.reads]
+        resources = resources or [w.resource for w in entry.resolved.writes]
+        return Finding(
+            code=rule.code,
+            rule=rule.name,
+            level=charge.level,
+            confidence=charge.confidence or self._confidence(question, first),
+            kind=charge.kind,
+            context=entry.first.context,
+            resource=resources[0] if resources else None,
+            equal_by=equal_by or None,
+            metadata_from=dict(entry.resolved.sources) or None,
+            blame=charge.blame,
+            side_effect=charge.side_effect,
+            first=first.ref(lines, paths, key=first.spelling),
+            repeat=entry.ref(lines, paths, key=entry.spelling),
+            calls=charge.calls,
+            message=charge.message,
+            evidence=charge.evidence,
+        )
+
+    def _confidence(self, question: Question, first: Entry) -> str:
+        if question.resolved.inferred or self._state.barriers.guess.pos > first.pos:
+            return "inferred"
+        return "proven" if question.equal(first) is True else "declared"
+
+    # -- applying ------------------------------------------------------------------------------------
+
+    def _remember_turn(self, question: Question, rule: Rule | None) -> None:
+        entry, context = question.entry, question.context
+        if not entry.resolved.identity.known:
+            return
+        mate = context.turn_keys.get(entry.same)
+        if mate is not None and rule is not None and rule.code in ("RF001", "RF002"):
+            mate.add(entry)
+        elif mate is None or entry.last.status == "ok":
+            context.turn_keys[entry.same] = TurnKey(entry)
+
+    def _remember_streaks(self, question: Question) -> None:
+        entry, state = question.entry, self._state
+        if not entry.resolved.identity.known:
+            return
+        if entry.resolved.poll or entry.resolved.volatile:
+            self._extend(state.polls, (entry.first.context, entry.same), question.poll_streak, entry)
+        if failed_for_good(entry):
+            self._extend(
+                state.failures, entry.same, question.failure_streak, entry, failure_text(entry)
+            )
+        elif entry.last.status == "ok":
+            state.failures.pop(entry.same, None)
+        if entry.first.origin == "model":
+            state.loops.setdefault(entry.first.context, LoopFinder()).add(entry)
+
+    @staticmethod
+    def _extend(
+        streaks: dict[K, Streak], key: K, streak: Streak | None, entry: Entry, text: str = ""
+    ) -> None:
+        if streak is None:
+            streaks[key] = Streak(entry, text)
+        else:
+            streak.count += 1
+            streak.entry = entry
+
+    def _apply(self, entry: Entry) -> None:
+        state, call, resolved = self._state, entry.last, entry.resolved
+        mark = Mark(state.pos, call.seq)
+        status = call.status
+        self._entries[entry.first.seq] = entry
+        ran = status not in NEVER_RAN
+        if ran:
+            self._apply_effect(entry, mark)
+        if resolved.effect == "write" and status in ("error", *NEVER_RAN):
+            state.barriers.fail(resolved, mark)
+            if READ_FIRST.search((call.error or result_text(call))[:500]):
+                state.refusals.add(entry)
+        self._learn(entry, mark)
+
+    def _apply_effect(self, entry: Entry, mark: Mark) -> None:
+        state, call, resolved = self._state, entry.last, entry.resolved
+        status = call.status
+        writes = resolved.may_write and (
+            status == "ok"
+            or status in MAY_HAVE_RUN
+            or (status == "error" and (resolved.effect == "opaque" or resolved.command or resolved.partial))
+        )
+        if call.seq in self._parents and resolved.effect == "opaque":
+            # What a sub-agent does is recorded as its own calls.
+            writes = False
+        if writes:
+            state.barriers.apply(resolved, mark)
+        if resolved.soft:
+            state.barriers.tests = mark
+        if resolved.waits:
+            state.barriers.wait = mark
+        if resolved.inferred and not resolved.may_write:
+            state.barriers.guess = mark
+
+    def _learn(self, entry: Entry, mark: Mark) -> None:
+        state, resolved = self._state, entry.resolved
+        if not resolved.identity.known:
+            state.latest_unknown[entry.first.name] = entry
+            return
+        known = state.last_result.get(entry.same)
+        if entry.result.known and entry.last.status == "ok" and not entry.last.unchanged:
+            if known is not None and equal(known, entry.result) is False and resolved.effect == "read":
+                self._undeclared_write(entry, mark)
+            state.last_result[entry.same] = entry.result
+        state.latest_same[entry.same] = entry
+        if resolved.effect == "read":
+            for access in resolved.reads:
+                state.latest_read[access.resource] = entry
+        if not entry.delivered:
+            return
+        state.context(entry.first.context).deliver(entry)
+        if resolved.is_read:
+            self._earliest(entry)
+
+    def _undeclared_write(self, entry: Entry, mark: Mark) -> None:
+        """A differing result proves that something wrote it before this call (SPEC 6f)."""
+        for access in entry.resolved.reads:
+            before = Mark(mark.pos - 1, mark.seq) if mark.pos else mark
+            self._state.barriers.write(access.resource, "any", before)
+
+    def _earliest(self, entry: Entry) -> None:
+        rows = self._state.earliest.setdefault(entry.same, {})
+        held = rows.get(entry.first.context)
+        if held is not None:
+            barriers = self._state.barriers
+            stale = max(barriers.written(entry.resolved), barriers.opaque(entry.resolved))
+            if stale.pos <= held.pos and entry.resolved.effect == "read":
+                return
+        rows[entry.first.context] = entry
+
+    # -- overlapping executions ----------------------------------------------------------------------
+
+    def _land_neighbours(self, entry: Entry) -> None:
+        """Apply, before this call is judged, what overlapping executions may have done by now."""
+        if not self._windows:
+            return
+        seq = entry.last.seq
+        for start in [s for s in self._opening if s <= seq]:
+            for call in self._opening.pop(start):
+                resolved = self._resolver.resolve(call)
+                runs = resolved.may_write and call.status not in NEVER_RAN
+                if runs and call.seq not in self._parents:
+                    self._landing.append((self._windows[call.seq][1], call, resolved))
+        self._land(entry)
+
+    def _land(self, entry: Entry) -> None:
+        for _, call, resolved in self._landing:
+            if call.seq != entry.last.seq and (
+                resolved.identity.name, resolved.identity.same
+            ) != entry.same:  # fmt: skip
+                self._state.barriers.apply(resolved, Mark(self._state.pos, call.seq))
+
+    def _close_windows(self, entry: Entry) -> None:
+        if not self._landing:
+            return
+        self._state.pos += 1
+        self._land(entry)
+        seq = entry.last.seq
+        self._landing = [row for row in self._landing if row[0] > seq]
+
+    # -- the report ----------------------------------------------------------------------------------
+
+    def finish(self) -> RunReport:
+        """The verdict on everything fed so far."""
+        trace, options = self._trace, self._state.options
+        by_tool = Counter(call.name for call in self._calls)
+        findings = [d for d in self._decisions.values() if isinstance(d, Finding)]
+        findings.sort(key=lambda f: f.repeat.seq if f.repeat else -1)
+        findings += self._loops()
+        findings += budget_findings(options, self._calls)
+        acquitted = [d for d in self._decisions.values() if isinstance(d, Acquittal)]
+        acquitted.sort(key=lambda a: a.repeat.seq)
+        contexts = {call.context for call in self._calls}
+        return RunReport(
+            run=trace.run,
+            source=trace.source,
+            format=trace.format,
+            turns=trace.turns,
+            order=trace.order,
+            calls=len(self._calls),
+            attempts=self._attempts,
+            by_tool=dict(by_tool.most_common()),
+            findings=findings,
+            acquitted=acquitted,
+            problems=trace.problems,
+            contexts=len(contexts),
+            turn_count=len(self._turns),
+            recognised=self._recognised,
+            recognised_by=dict(self._origin),
+            harness=trace.harness,
+            model=trace.model,
+        )
+
+    def _loops(self) -> Iterable[Finding]:
+        for context, finder in self._state.loops.items():
+            for period, seqs in finder.finish():
+                what = "one call" if period == 1 else f"a round of {period} calls"
+                yield Finding(
+                    code=LOOP.code,
+                    rule=LOOP.name,
+                    level=ADVICE,
+                    context=context,
+                    calls=seqs,
+                    actual=len(seqs) // period,
+                    message=f"{what}, {len(seqs) // period} times over",
+                )
+
+
+def judge_trace(
+    trace: Trace, options: Options | None = None, user: ToolTable | None = None
+) -> RunReport:
+    """Judge one whole trace."""
+    prepared = prepare(trace)
+    judge = Judge(trace, options, user)
+    judge.expect(prepared)
+    for step in prepared.steps:
+        judge.take(step)
+    return judge.finish()

@@ -1,0 +1,185 @@
+"""What each context knows: which call delivered what, and whether its result is still there (SPEC 6a, 6d)."""
+
+from __future__ import annotations
+
+from refetch.effects.regions import Region
+from refetch.effects.resolve import Resolved
+from refetch.keys import UnreadableArguments, decode_json, raw_key
+from refetch.judge.results import ResultHash, result_hash_of
+from refetch.model.finding import CallRef, Location
+from refetch.model.trace import Call
+
+def raw_key_of(call: Call) -> str:
+    """The raw key of a call; arguments that are no JSON stand as they are."""
+    if call.raw_args is not None:
+        return raw_key(call.name, call.raw_args)
+    raw = bytes(call.args)
+    if not raw:
+        return f"{call.name}(?)"
+    try:
+        return raw_key(call.name, None, decode_json(raw))
+    except UnreadableArguments:
+        return raw_key(call.name, raw.decode("utf-8", "replace"))
+
+
+CHAIN = 8
+"""How many earlier deliveries of one request are remembered: a named eviction may spare an older one."""
+
+WINDOW = 48
+"""How many deliveries of one resource are weighed for a union; older ones are forgotten (misses only)."""
+
+
+class Entry:
+    """One logical call: `first` is its first execution (the one reported), `last` its last."""
+
+    __slots__ = ("first", "generation", "last", "pos", "previous", "resolved", "result", "seq")
+
+    def __init__(self, first: Call, last: Call, resolved: Resolved, pos: int) -> None:
+        self.first = first
+        self.last = last
+        self.resolved = resolved
+        self.pos = pos
+        self.seq = last.seq
+        self.generation = 0
+        self.result: ResultHash = result_hash_of(last, resolved.noise)
+        self.previous: Entry | None = None
+
+    @property
+    def same(self) -> tuple[str, str]:
+        """The key under which equal requests meet."""
+        return (self.resolved.identity.name, self.resolved.identity.same)
+
+    @property
+    def spelling(self) -> str:
+        """The raw key: arguments as sent, or what JSON.stringify prints for the parsed ones (SPEC 4)."""
+        return raw_key_of(self.first)
+
+    @property
+    def delivered(self) -> bool:
+        """Whether this call put content into its context: an `unchanged` answer did not."""
+        return self.last.status == "ok" and not self.last.unchanged
+
+    def ref(self, lines: dict[int, int], paths: dict[int, str], *, key: str = "") -> CallRef:
+        """This call as findings name it."""
+        seq = self.first.seq
+        line, path = lines.get(seq), paths.get(seq)
+        resources = [a.resource for a in self.resolved.reads] or [w.resource for w in self.resolved.writes]
+        return CallRef(
+            seq=seq,
+            turn=self.first.turn,
+            name=self.first.name,
+            call_id=self.first.call_id,
+            raw_key=key,
+            resource=resources[0] if resources else None,
+            context=self.first.context,
+            location=Location(line, path) if line or path else None,
+        )
+
+
+class ContextKnowledge:
+    """The memory of one context. `generation` counts whole losses, `lost` holds results lost by name."""
+
+    __slots__ = (
+        "by_resource",
+        "coverage",
+        "delivered",
+        "generation",
+        "inherited",
+        "lost",
+        "lost_to",
+        "turn",
+        "turn_keys",
+    )
+
+    def __init__(self) -> None:
+        self.delivered: dict[tuple[str, str], Entry] = {}
+        self.coverage: dict[tuple[str, str], list[tuple[Region, Entry]]] = {}
+        self.by_resource: dict[str, Entry] = {}
+        self.generation = 0
+        self.lost: set[int] = set()
+        self.lost_to = "compaction"
+        self.turn: int | None = None
+        self.turn_keys: dict[tuple[str, str], TurnKey] = {}
+        self.inherited: dict[str, int] = {}
+
+    def fork(self, name: str, pos: int) -> ContextKnowledge:
+        """The memory of a child that starts, at `pos`, with the history of this context, called `name`."""
+        child = ContextKnowledge()
+        child.inherited = {**self.inherited, name: pos}
+        child.delivered = dict(self.delivered)
+        child.coverage = {key: list(rows) for key, rows in self.coverage.items()}
+        child.by_resource = dict(self.by_resource)
+        child.generation = self.generation
+        child.lost = set(self.lost)
+        return child
+
+    def begin_turn(self, turn: int) -> None:
+        """Forget the keys of the turn before."""
+        if turn != self.turn:
+            self.turn = turn
+            self.turn_keys = {}
+
+    def lose(self, seqs: list[int] | None, kind: str) -> None:
+        """Everything so far, or the named results, left this context."""
+        self.lost_to = kind
+        if seqs is None:
+            self.generation += 1
+        else:
+            self.lost.update(seqs)
+
+    def received(self, entry: Entry, name: str) -> bool:
+        """Whether a result ever reached this context (called `name`), at first hand or by inheritance."""
+        return entry.first.context == name or entry.pos <= self.inherited.get(entry.first.context, -1)
+
+    def holds(self, entry: Entry) -> bool:
+        """Whether the result of a call is still visible here."""
+        return entry.generation == self.generation and not (
+            self.lost and (entry.first.seq in self.lost or entry.seq in self.lost)
+        )
+
+    def deliver(self, entry: Entry) -> None:
+        """Remember what a call put into this context."""
+        entry.generation = self.generation
+        entry.previous = self.delivered.get(entry.same)
+        self.delivered[entry.same] = entry
+        _cut_chain(entry)
+        resolved, call = entry.resolved, entry.last
+        if call.truncated and call.delivered is None:
+            return
+        failed = resolved.command and call.exit_code not in (None, 0)
+        for access in resolved.reads:
+            self.by_resource[access.resource] = entry
+            if failed:
+                continue
+            region = resolved.delivers if len(resolved.reads) == 1 and not resolved.command else access.region
+            rows = self.coverage.setdefault((access.resource, access.view), [])
+            rows.append((region, entry))
+            if len(rows) > 2 * WINDOW:
+                del rows[:-WINDOW]
+
+
+def _cut_chain(entry: Entry) -> None:
+    at: Entry | None = entry
+    for _ in range(CHAIN):
+        if at is None:
+            return
+        at = at.previous
+    if at is not None:
+        at.previous = None
+
+
+class TurnKey:
+    """Equal calls of one turn: the first, the latest (equal calls never stand between each other), and
+    the first of each raw spelling."""
+
+    __slots__ = ("first", "latest", "spelled")
+
+    def __init__(self, first: Entry) -> None:
+        self.first = first
+        self.latest = first
+        self.spelled: dict[str, Entry] = {first.spelling: first}
+
+    def add(self, entry: Entry) -> None:
+        """Another equal call that nothing separated from the ones before."""
+        self.latest = entry
+        self.spelled.setdefault(entry.spelling, entry)

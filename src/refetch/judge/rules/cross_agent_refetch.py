@@ -1,0 +1,51 @@
+"""Another agent of the same run already had this answer.
+
+The contexts are separate, so the model is not to blame: the orchestration could have passed the result on.
+
+## Why it matters
+Seventeen children that list the same pull requests pay for it seventeen times.
+
+## Flagged
+- Three sub-agents each list the open pull requests (advice; the first is the earliest).
+- A parent reads the file that its explorer read (advice).
+- Parent and child read one file at the same time (advice).
+
+## Not flagged
+- Anything written between, by anyone.
+- The other agent's call failed or was cut short.
+- Another region or another tool.
+- A result known to differ.
+- A child that began with its parent's history (that is RF003).
+- Volatile tools and polls.
+
+## If it is wrong for a tool
+Declare `repeatable = true`.
+"""
+
+from __future__ import annotations
+
+from refetch.judge.question import Question
+from refetch.judge.rule import ADVICE, Charge, Rule
+
+
+def decide(question: Question) -> Charge | None:
+    """All but (d): another context of the same run had it; the earliest such call is named."""
+    if not question.resolved.is_read or not question.resolved.identity.known:
+        return None
+    candidates = question.state.earliest.get(question.entry.same)
+    if not candidates:
+        return None
+    for entry in sorted(candidates.values(), key=lambda e: e.pos):
+        if entry.first.context == question.call.context:
+            continue
+        if {b.reason for b in question.blocks(entry)} == {"other-context"}:
+            return Charge(
+                entry,
+                f"context {entry.first.context} had this answer (its turn {entry.first.turn})",
+                level=ADVICE,
+                blame="orchestrator",
+            )
+    return None
+
+
+RULE = Rule("RF103", "cross-agent-refetch", ADVICE, __doc__ or "", decide)

@@ -1,0 +1,60 @@
+"""The same change made again in a later turn.
+
+A second side effect, or a write of what is already there. It is a hazard, not a fetch, and stays outside the
+redundancy totals.
+
+## Why it matters
+Two certificates, two refunds, seven empty documents.
+
+## Flagged
+- `create_doc("Summary")` in turns 1 and 2 (advice).
+- `cancel_reservation(7)` twice in a row, both successful (advice).
+- The same edit sent again although it had succeeded (advice).
+
+## Not flagged
+- Another write to the same thing in between: the repeat restores or redoes it.
+- A user message in between.
+- The first or the second call failed.
+- A command of unknown effect in between.
+- Tools declared `repeatable` (a counter).
+- Other arguments.
+
+## If it is wrong for a tool
+Declare `repeatable = true`, or `idempotent = true` to have it reported as a no-op.
+"""
+
+from __future__ import annotations
+
+from refetch.judge.question import Question
+from refetch.judge.rule import ADVICE, Charge, Rule
+
+
+def decide(question: Question) -> Charge | None:
+    """Same key in a later turn, both ok, no user message and no other overlapping write or opaque call between."""
+    resolved = question.resolved
+    if resolved.effect != "write" or resolved.repeatable or not resolved.identity.known:
+        return None
+    first = question.state.latest_same.get(question.entry.same)
+    if first is None or first.first.context != question.call.context:
+        return None
+    if first.first.turn == question.call.turn or question.call.origin != "model":
+        return None
+    if first.last.status != "ok" or question.entry.last.status != "ok":
+        return None
+    barriers = question.state.barriers
+    since = first.pos
+    if barriers.user.pos > since or barriers.opaque(resolved).pos > since:
+        return None
+    if question.rewritten_since(first).pos > since:
+        return None
+    return Charge(
+        first,
+        "the same change was made again"
+        + ("; the tool is idempotent, so it did nothing" if resolved.idempotent else ""),
+        level=ADVICE,
+        kind="no-op" if resolved.idempotent else None,
+        side_effect=True,
+    )
+
+
+RULE = Rule("RF005", "duplicate-mutation", ADVICE, __doc__ or "", decide)

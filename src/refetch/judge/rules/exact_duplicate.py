@@ -1,0 +1,82 @@
+"""The same call, to the byte, twice in one turn.
+
+The model wrote both calls in one response, before it saw any result, and nothing that could change the
+answer lies between them. The second call brings nothing; if the tool writes, the effect happens twice.
+
+## Why it matters
+Each copy is executed, paid for and carried in the prompt of every later request. With a tool that sends
+or books, the user gets two mails or two bookings.
+
+## Flagged
+- `search({"query":"config"})` twice in turn 1.
+- `read_file(a)`, `read_file(b)`, `read_file(a)` in one batch: the read of `b` changes nothing.
+- `send_email(...)` twice in one batch: two effects (`side_effect`), whatever the two results say.
+
+## Not flagged
+- read, write, read of one file in one batch: the second read verifies the write.
+- The first call failed, was refused, or has no recorded result.
+- One request that the harness executed twice (equal call id): that is RF109, the harness's doing.
+- Polls, volatile tools (clock, screenshot) and tools declared `repeatable`.
+- The same arguments to two different tools, or from two different agents.
+- Commands whose effect is unknown, unless both results are known and equal.
+
+## If it is wrong for a tool
+Declare it: `[tool.refetch.tools.roll_dice]` with `repeatable = true` (or `volatile = true` for a sensor).
+"""
+
+from __future__ import annotations
+
+from refetch.judge.knowledge import Entry
+from refetch.judge.question import Question
+from refetch.judge.rule import FLAG, Charge, Rule, evidence_level
+
+SPARED = frozenset(("context-lost", "other-region", "other-view"))
+
+
+def in_turn(question: Question, first: Entry) -> Charge | None:
+    """The charge that both in-turn rules share: (a), (c), (e) and (f) hold between equal calls of a turn."""
+    resolved, mate = question.resolved, question.turn_mate
+    if mate is None or resolved.poll or resolved.volatile or resolved.repeatable:
+        return None
+    if resolved.may_write and question.state.turns_inferred:
+        return None
+    reasons = {b.reason for b in question.blocks(first, since=mate.latest.pos)} - SPARED
+    if reasons:
+        return None
+    if resolved.effect == "opaque" and question.equal(first) is not True:
+        return None
+    level, confidence = evidence_level(question, first, mate.latest.pos)
+    return Charge(
+        first,
+        "",
+        level=level,
+        confidence=confidence,
+        side_effect=resolved.effect == "write",
+        blame="model",
+    )
+
+
+def decide(question: Question) -> Charge | None:
+    """Same context and turn, same raw key."""
+    if question.turn_mate is None:
+        return None
+    first = question.turn_mate.spelled.get(question.entry.spelling)
+    charge = None if first is None else in_turn(question, first)
+    if charge is None:
+        return None
+    twice = "the effect happens twice" if charge.side_effect else "nothing lies between"
+    return _worded(charge, f"same turn, same bytes; {twice}")
+
+
+def _worded(charge: Charge, message: str) -> Charge:
+    return Charge(
+        charge.first,
+        message,
+        level=charge.level,
+        confidence=charge.confidence,
+        side_effect=charge.side_effect,
+        blame=charge.blame,
+    )
+
+
+RULE = Rule("RF001", "exact-duplicate", FLAG, __doc__ or "", decide)

@@ -92,6 +92,7 @@ _HERE = "refetch.readers"
 READERS: tuple[BuiltIn, ...] = (
     BuiltIn("native", "refetch trace", f"{_HERE}.native"),
     BuiltIn("claude-code", "Claude Code session", f"{_HERE}.claude_code"),
+    BuiltIn("openai-chat", "OpenAI chat messages", f"{_HERE}.openai_chat"),
 )
 
 

@@ -26,7 +26,7 @@ WAITING_WORDS = frozenset(
     """status state progress wait poll check health ready queue inbox log latest current now
     time""".split()
 )
-WAITS = frozenset(("wait", "sleep"))
+WAITS = frozenset(("wait", "sleep", "delay"))
 CREATING_VERBS = frozenset(
     """create add send post insert book new append publish push submit register upload schedule
     enqueue""".split()
@@ -39,6 +39,7 @@ _GESTURE_NOUNS = frozenset(("type", "task", "agent", "step"))
 _PLURALS = {"logs": "log", "queues": "queue", "checks": "check", "statuses": "status"}
 _CHECK_MOVES = frozenset(("in", "out", "off"))
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_CALL_NUMBER = re.compile(r":\d+$")
 _SHORT_ACTION = re.compile(r"[\w.-]{1,40}")
 
 
@@ -47,9 +48,9 @@ def words_of(name: str) -> tuple[str, ...]:
     """The words of a tool's own name in lower case, without the name of its server or module.
 
     Splits snake_case, kebab-case, camelCase, PascalCase, SHOUTING_CASE, and behind the last `__`,
-    `.`, `/` or `:`.
+    `.`, `/` or `:`. The number that some models append (`get_user:0`) is no part of a name.
     """
-    own = re.split(r"__|[./:]", name.strip().rstrip("_./:"))[-1]
+    own = re.split(r"__|[./:]", _CALL_NUMBER.sub("", name.strip()).rstrip("_./:"))[-1]
     return tuple(word.lower() for word in _WORD.findall(own))
 
 

@@ -348,11 +348,10 @@ def _json_type(value: Any) -> str:
 
 def _suggestions(seen: Mapping[str, Any]) -> list[str]:
     """Lines that become declarations once their comment sign is removed."""
-    usable = [name for name in seen if re.fullmatch(r"[A-Za-z_][\w.-]*", name)]
-    resources = [r for name in usable if (r := _resource_of(name))]
-    lines = [f'resource = "{r}"' for r in resources[:3]]
-    if not lines:
-        lines = [f'resource = "thing:{{{usable[0] if usable else "id"}}}"']
+    usable = [name for name in seen if re.fullmatch(r"[A-Za-z_][\w.-]{0,60}", name)]
+    fallback = f"thing:{{{usable[0] if usable else 'id'}}}"
+    resource = next((r for name in usable if (r := _resource_of(name))), fallback)
+    lines = [f'resource = "{resource}"']
     first = next((n for n in ("offset", "start_line", "start") if n in seen), None)
     count = next((n for n in ("limit", "count", "max_lines") if n in seen), None)
     if first and count:

@@ -1,1 +1,1 @@
-"""What a tool does: declared by its user, its server, this catalogue, or read from command and name."""
+"""What a tool does: declared by user, server or catalogue, read from its command or its name."""

@@ -1,0 +1,75 @@
+"""`refetch check`: find redundant calls in traces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from refetch.cli import choices
+from refetch.cli.checking import check_paths, exit_code
+from refetch.cli.errors import report_problems
+from refetch.cli.output import kept_traces, look_of, targets, write_reports
+from refetch.cli.selecting import apply_selection, selection
+from refetch.judge import Options
+from refetch.reports.registry import format_names
+
+
+@click.command("check")
+@choices.PATHS
+@click.option("--format", "format_name", type=click.Choice(format_names()), help="Default: text.")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="FILE",
+    help="Write the report to FILE; NAME=FILE (json=report.json) writes one more. Repeatable.",
+)
+@click.option("--budget", type=click.IntRange(min=0), metavar="N", help="Most calls of a trace.")
+@click.option("--per-tool", multiple=True, metavar="NAME=N", help="Most calls of a tool.")
+@click.option("--per-turn", type=click.IntRange(min=0), metavar="N", help="Most calls of a turn.")
+@choices.WHY
+@click.option(
+    "--fail-on",
+    type=click.Choice(["flag", "advice", "never"]),
+    default="flag",
+    show_default=True,
+    help="Which findings make the exit code 1.",
+)
+@click.option(
+    "--select", multiple=True, metavar="CODE", help="Only these rules (RF003, RF1, loop)."
+)
+@click.option("--ignore", multiple=True, metavar="CODE", help="All but these rules.")
+@choices.INPUT_FORMAT
+@choices.CONFIG
+@click.option("--no-ledger", is_flag=True, help="Leave out the repeats that were fine; faster.")
+@click.option("--top", type=click.IntRange(min=0), default=20, metavar="N", show_default=True,
+              help="Traces in a table and findings of a rule that text shows; 0: all.")  # fmt: skip
+@choices.COLOR
+@click.pass_context
+def command(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
+    """Find redundant calls in traces.
+
+    PATH is a file, a folder, a pattern or "-" for standard input, in any known format, compressed or
+    not. Exit code: 0 clean, 1 findings, 2 something could not be read.
+    """
+    wanted = targets(given["format_name"], given["outputs"])
+    keep = selection(given["select"], given["ignore"])
+    options = Options(
+        budget=given["budget"],
+        per_tool=choices.per_tool_limits(given["per_tool"]),
+        per_turn=given["per_turn"],
+        ledger=not given["no_ledger"],
+    )
+    batch = check_paths(
+        paths,
+        options=options,
+        user=choices.user_tools(given["config"]),
+        input_format=given["input_format"],
+        keep=kept_traces(wanted),
+    )
+    apply_selection(batch, keep)
+    write_reports(batch, wanted, look_of(given["color"], why=given["why"], top=given["top"]))
+    report_problems(batch)
+    ctx.exit(exit_code((one.report for one in batch.checked), batch.errors, given["fail_on"]))

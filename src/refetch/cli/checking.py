@@ -1,0 +1,79 @@
+"""From paths to verdicts: what `check` and `show` do before anything is printed."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable, Sequence
+
+from refetch.api import check
+from refetch.effects.resolve import ToolTable
+from refetch.judge import Options
+from refetch.model.finding import RunReport
+from refetch.model.trace import Problem, Trace
+from refetch.readers.open_input import read_paths
+from refetch.reports.batch import Batch, Checked
+
+
+def check_paths(
+    paths: Sequence[str],
+    *,
+    options: Options,
+    user: ToolTable | None,
+    input_format: str | None = None,
+    keep: str = "no",
+) -> Batch:
+    """Read and judge everything the paths lead to; never raises for what the files hold.
+
+    Args:
+        keep: which traces stay in memory: "no", "one" (only where there is a single one), or all.
+
+    Raises:
+        UsageError: no reader has the name `input_format`.
+    """
+    batch = Batch()
+    for loaded in read_paths(paths, input_format):
+        batch.skipped += loaded.skipped
+        batch.errors += loaded.problems
+        _judge(batch, loaded.traces, options, user, keep)
+    return batch
+
+
+def _judge(
+    batch: Batch,
+    traces: Iterable[Trace],
+    options: Options,
+    user: ToolTable | None,
+    keep: str,
+) -> None:
+    for trace in traces:
+        batch.errors += trace.problems
+        try:
+            report = check(trace, options=options, user=user)
+        except Exception as error:
+            # A bug in one rule must not hide the verdicts on everything else.
+            batch.errors.append(_bug(trace, error))
+            continue
+        if keep == "one" and batch.checked:
+            batch.checked[:] = [Checked(one.report) for one in batch.checked]
+            batch.checked.append(Checked(report))
+        else:
+            batch.checked.append(Checked(report, None if keep == "no" else trace))
+
+
+def _bug(trace: Trace, error: Exception) -> Problem:
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"{frames[-1].name}, line {frames[-1].lineno}" if frames else "?"
+    what = f"{type(error).__name__}: {error} (in {where})"
+    return Problem(
+        trace.source, f"internal error while judging this trace, please report it: {what}"
+    )
+
+
+def exit_code(reports: Iterable[RunReport], errors: Sequence[Problem], fail_on: str) -> int:
+    """0 clean, 1 findings at the asked level, 2 something could not be read (also beside findings)."""
+    if errors:
+        return 2
+    if fail_on == "never":
+        return 0
+    levels = ("flag",) if fail_on == "flag" else ("flag", "advice")
+    return int(any(f.level in levels for report in reports for f in report.findings))

@@ -1,0 +1,54 @@
+"""Options that several commands share, and the reading of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from refetch.effects.user_tables import UserTools, load_user_tools
+from refetch.model.errors import UsageError
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+PATHS = click.argument("paths", nargs=-1, required=True, metavar="PATH…")
+INPUT_FORMAT = click.option(
+    "--input-format", metavar="NAME", help="Read every input as this format instead of looking."
+)
+CONFIG = click.option(
+    "--config",
+    metavar="FILE",
+    help="Tool tables; without it the nearest refetch.toml or pyproject.toml.",
+)
+COLOR = click.option("--color/--no-color", default=None, help="Colours; without it on terminals.")
+WHY = click.option(
+    "--why", is_flag=True, help="List every repeat that was fine, with the evidence."
+)
+
+
+def user_tools(config: str | None) -> UserTools:
+    """The user's tool tables.
+
+    Raises:
+        UsageError: the file is missing or wrong.
+    """
+    if config is not None and not Path(config).is_file():
+        raise UsageError(f"{config}: no such configuration file")
+    return load_user_tools(config if config is not None else Path())
+
+
+def per_tool_limits(pairs: Iterable[str]) -> dict[str, int]:
+    """`NAME=N` words as a mapping.
+
+    Raises:
+        UsageError: a word of another form.
+    """
+    limits: dict[str, int] = {}
+    for pair in pairs:
+        name, _, number = pair.rpartition("=")
+        if not name or not number.isascii() or not number.isdigit():
+            raise UsageError(f"--per-tool {pair!r}: expected NAME=N, as in read_file=3")
+        limits[name] = int(number)
+    return limits

@@ -1,0 +1,113 @@
+"""Where reports go: standard output or files, one or several formats at once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, TextIO
+
+import msgspec
+
+from refetch.model.errors import UsageError
+from refetch.reports.batch import Batch
+from refetch.reports.look import Look
+from refetch.reports.registry import Format, format_named, format_names, format_of_file
+
+_FILE_WIDTH = 120
+
+
+class Target(NamedTuple):
+    """One report to write; `path` None is standard output."""
+
+    format: Format
+    path: str | None
+
+
+def targets(format_name: str | None, outputs: Sequence[str]) -> list[Target]:
+    """What `--format` and `-o` ask for.
+
+    `NAME=FILE` adds a report beside the main one; a plain `FILE` takes the main one away from standard
+    output, in the format of `--format`, else of its suffix, else text.
+    """
+    main = [Target(format_named(format_name or "text"), None)]
+    added: list[Target] = []
+    for output in outputs:
+        name, equals, path = output.partition("=")
+        if equals and name in format_names():
+            added.append(Target(format_named(name), path))
+            continue
+        asked = format_named(format_name) if format_name else format_of_file(output)
+        main = [] if main and main[0].path is None else main
+        main.append(Target(asked or format_named("text"), output))
+    return main + added
+
+
+def kept_traces(wanted: Sequence[Target]) -> str:
+    """The most that any of the formats needs of the traces (see `Format.keeps_traces`)."""
+    needs = {target.format.keeps_traces for target in wanted}
+    return "all" if needs & {"all", "keys"} else "one" if "one" in needs else "no"
+
+
+def write_reports(batch: Batch, wanted: Sequence[Target], look: Look) -> None:
+    """Render and write every report.
+
+    Raises:
+        UsageError: a file cannot be written.
+    """
+    for target in wanted:
+        if target.path is None or target.path == "-":
+            write_text(sys.stdout, target.format.render(batch, look))
+            continue
+        plain = msgspec.structs.replace(look, color=False, ascii=False, width=_FILE_WIDTH)
+        try:
+            with Path(target.path).open("w", encoding="utf-8", newline="\n") as file:
+                file.write(target.format.render(batch, plain))
+        except OSError as error:
+            raise UsageError(f"{target.path}: cannot be written: {error.strerror}") from None
+
+
+def write_text(stream: TextIO, text: str) -> None:
+    """Write text; what the stream's encoding lacks is written as an escape instead of failing."""
+    encoding = stream.encoding or "utf-8"
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    stream.flush()
+
+
+def look_of(color: bool | None, *, why: bool = False, calls: bool = False, top: int = 20) -> Look:
+    """What standard output can show. `color` None: decide by NO_COLOR, FORCE_COLOR and terminal."""
+    return Look(
+        width=_width(),
+        color=_colored() if color is None else color,
+        ascii=not _prints_marks(sys.stdout.encoding or "ascii"),
+        why=why,
+        calls=calls,
+        top=top,
+    )
+
+
+def _colored() -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR") not in (None, "", "0"):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _width() -> int:
+    if not sys.stdout.isatty() and not os.environ.get("COLUMNS"):
+        return _FILE_WIDTH
+    return max(40, shutil.get_terminal_size((100, 24)).columns)
+
+
+def _prints_marks(encoding: str) -> bool:
+    try:
+        "✗✎✓→·…".encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

@@ -1,0 +1,52 @@
+"""The list of commands. A command's module is imported when the command runs, or for help."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import click
+
+from refetch import __version__
+from refetch.model.errors import RefetchError
+
+COMMANDS: dict[str, str] = {
+    "check": "Find redundant calls in traces.",
+}
+"""Command → one line of help. The module is `refetch.cli.<command>`, its click command `command`."""
+
+
+class _Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"refetch.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except RefetchError as error:
+            from refetch.reports.escape import escaped
+
+            click.echo(f"error: {escaped(str(error), keep_newlines=True)}", err=True)
+            ctx.exit(2)
+
+
+@click.group(
+    cls=_Lazy,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with: refetch demo · then: refetch check TRACE · what a rule means: refetch explain RF003",
+)
+@click.version_option(
+    __version__, "-V", "--version", prog_name="refetch", message="%(prog)s %(version)s"
+)
+def program() -> None:
+    """Audit the tool-call traces of AI agents: which calls were redundant, which only look so, why."""

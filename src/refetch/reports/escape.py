@@ -1,0 +1,30 @@
+"""Text from traces made harmless for a terminal: what would act is shown as an escape instead."""
+
+from __future__ import annotations
+
+import re
+
+_ACTIVE = re.compile(
+    "[\x00-\x1f\x7f-\x9f"  # C0 and C1: escape sequences, carriage returns, bells
+    "\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # invisible, bidi
+    "\ud800-\udfff"  # halves of pairs, which no encoding can print
+    "\U000e0000-\U000e007f]"  # tags
+)
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def escaped(text: str, *, keep_newlines: bool = False) -> str:
+    """The text with every active or invisible character spelled out, as in `\\x1b` and `\\u202e`."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _ACTIVE.sub(lambda m: "\n" if keep_newlines and m[0] == "\n" else _spelled(m[0]), text)
+
+
+def _spelled(char: str) -> str:
+    named = _NAMED.get(char)
+    if named is not None:
+        return named
+    code = ord(char)
+    return (
+        f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+    )

@@ -1,0 +1,88 @@
+"""The JSON report: the document of SPEC 12, for programs. `SCHEMA` names its version."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from refetch import __version__
+from refetch.judge.knowledge import raw_key_of
+from refetch.model.finding import Acquittal, CallRef
+from refetch.model.trace import Call
+from refetch.reports.batch import Batch, Checked, summarize
+from refetch.reports.look import Look
+
+SCHEMA = 1
+"""Version of the document. History: 1 first version."""
+
+
+def render(batch: Batch, look: Look) -> str:
+    """The whole document, indented."""
+    return encode(document(batch), indent=2) + "\n"
+
+
+def document(batch: Batch) -> dict[str, Any]:
+    """The document as plain data."""
+    return {
+        "refetch": __version__,
+        "schema": SCHEMA,
+        "traces": [trace_document(one) for one in batch.checked],
+        "summary": msgspec.to_builtins(summarize(batch.checked)),
+        "skipped": batch.skipped,
+        "errors": msgspec.to_builtins(batch.errors),
+    }
+
+
+def trace_document(checked: Checked) -> dict[str, Any]:
+    """One entry of `traces`."""
+    report = checked.report
+    calls: dict[int, Call] = {}
+    if checked.trace is not None:
+        for call in checked.trace.calls:
+            calls.setdefault(call.seq, call)
+    return {
+        "run": report.run,
+        "source": report.source,
+        "format": report.format,
+        "turns": report.turns,
+        "order": report.order,
+        "calls": report.calls,
+        "attempts": report.attempts,
+        "counts": {"total": report.calls, "by_tool": report.by_tool},
+        "recognised": report.recognised,
+        "recognised_by": report.recognised_by,
+        "findings": [finding.to_dict() for finding in report.findings],
+        "acquitted": [_acquittal(acquittal, calls) for acquittal in report.acquitted],
+    }
+
+
+def _acquittal(acquittal: Acquittal, calls: dict[int, Call]) -> dict[str, Any]:
+    out = {
+        "reason": acquittal.reason,
+        "reasons": acquittal.reasons,
+        "context": acquittal.context,
+        "first": _ref(acquittal.first, calls),
+        "repeat": _ref(acquittal.repeat, calls),
+    }
+    if acquittal.evidence:
+        out["evidence"] = acquittal.evidence
+    return out
+
+
+def _ref(ref: CallRef, calls: dict[int, Call]) -> dict[str, Any]:
+    # The judge spells no keys of the calls it acquits: they are many, and most reports drop them.
+    out: dict[str, Any] = msgspec.to_builtins(ref)
+    if not ref.raw_key and ref.seq in calls:
+        out["raw_key"] = raw_key_of(calls[ref.seq])
+    return out
+
+
+def encode(value: Any, *, indent: int | None = None) -> str:
+    """JSON text; what UTF-8 cannot hold (halves of surrogate pairs in file names) is escaped."""
+    try:
+        data = msgspec.json.encode(value)
+        return (msgspec.json.format(data, indent=indent) if indent else data).decode()
+    except UnicodeEncodeError:
+        return json.dumps(value, indent=indent)

@@ -1,0 +1,62 @@
+"""The one list of report formats. To add one: a module with `render`, and its line in `FORMATS`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import msgspec
+
+from refetch.model.errors import UsageError
+from refetch.reports.batch import Batch
+from refetch.reports.look import Look
+
+
+class Format(msgspec.Struct, frozen=True):
+    """A report format; its module is imported when it is first asked for.
+
+    `keeps_traces`: the report needs the traces beside the verdicts ("one": only of a single trace).
+    `suffixes`: file names that mean this format.
+    """
+
+    name: str
+    title: str
+    module: str
+    keeps_traces: str = "no"
+    suffixes: tuple[str, ...] = ()
+
+    def render(self, batch: Batch, look: Look) -> str:
+        """The whole report as text, line feed at the end."""
+        text: str = import_module(self.module).render(batch, look)
+        return text
+
+
+_HERE = "refetch.reports"
+FORMATS: tuple[Format, ...] = (
+    Format("text", "for people, in a terminal", f"{_HERE}.text", "one", (".txt",)),
+    Format("json", "one JSON document", f"{_HERE}.json_report", "keys", (".json",)),
+    Format("jsonl", "one line of JSON a trace", f"{_HERE}.jsonl_report", "keys", (".jsonl",)),
+)
+
+
+def format_names() -> list[str]:
+    """What `--format` accepts."""
+    return [known.name for known in FORMATS]
+
+
+def format_named(name: str) -> Format:
+    """The format of that name.
+
+    Raises:
+        UsageError: no such format.
+    """
+    for known in FORMATS:
+        if known.name == name:
+            return known
+    raise UsageError(f"unknown format {name!r}; known: {', '.join(format_names())}")
+
+
+def format_of_file(path: str) -> Format | None:
+    """The format that a file name asks for by its suffix, or None."""
+    lower = path.lower()
+    fitting = [known for known in FORMATS if lower.endswith(known.suffixes or ("\0",))]
+    return fitting[0] if fitting else None

@@ -6,6 +6,7 @@ One bad file never hides the others: what cannot be read becomes a `Problem`.
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import stat
@@ -140,7 +141,10 @@ class _Walk:
                 # A broken link, a pipe, a socket, a device.
                 self.skipped += 1
         except OSError as error:
-            self.problems.append(_os_problem(entry.path, error))
+            if error.errno == errno.ELOOP:
+                self.skipped += 1
+            else:
+                self.problems.append(_os_problem(entry.path, error))
 
 
 def _grouped(files: Sequence[str]) -> list[Unit]:

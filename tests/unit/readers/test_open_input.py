@@ -1,0 +1,197 @@
+"""Files, folders, globs, archives, and everything on a disk that is no trace."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from refetch.model.errors import InputError
+from refetch.readers import find_inputs, read_path, read_paths
+from refetch.readers.decompress import decompressed, members
+from refetch.readers.open_input import Loaded
+
+NATIVE = b'{"refetch":1,"run":"r"}\n{"type":"call","seq":0,"turn":1,"name":"x","args":null}\n'
+
+
+def zipped(**files: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def only(loaded: list[Loaded]) -> Loaded:
+    assert len(loaded) == 1
+    return loaded[0]
+
+
+def messages(loaded: list[Loaded]) -> list[str]:
+    return [problem.message for one in loaded for problem in one.problems]
+
+
+def test_a_file_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "whatever.txt"
+    file.write_bytes(NATIVE)
+    (trace,) = read_path(file)
+    assert (trace.run, trace.source) == ("r", str(file))
+
+
+@pytest.mark.parametrize(
+    "data", [gzip.compress(NATIVE), bz2.compress(NATIVE), lzma.compress(NATIVE)]
+)
+def test_compressed(tmp_path: Path, data: bytes) -> None:
+    file = tmp_path / "named-anyhow"
+    file.write_bytes(data)
+    assert read_path(file)[0].run == "r"
+    file.write_bytes(data[:-7])
+    (loaded,) = read_paths([file])
+    assert "damaged" in loaded.problems[0].message
+
+
+def test_zstd(tmp_path: Path) -> None:
+    zstandard = pytest.importorskip("zstandard")
+    file = tmp_path / "x"
+    file.write_bytes(zstandard.compress(NATIVE))
+    assert read_path(file)[0].run == "r"
+    file.write_bytes(zstandard.compress(NATIVE)[:-3])
+    assert only(list(read_paths([file]))).traces == []
+
+
+def test_zip_members_are_read_and_others_counted(tmp_path: Path) -> None:
+    file = tmp_path / "x.zip"
+    inside = {"a/one.jsonl": NATIVE, "two.gz": gzip.compress(NATIVE), "notes.md": b"# notes"}
+    file.write_bytes(zipped(**inside))
+    (loaded,) = read_paths([file])
+    assert [t.source for t in loaded.traces] == [f"{file}::a/one.jsonl", f"{file}::two.gz"]
+    assert loaded.skipped == 1
+    assert loaded.problems == []
+    file.write_bytes(zipped(**{"notes.md": b"# notes"}))
+    assert messages(list(read_paths([file]))) == ["no traces in this archive"]
+    file.write_bytes(zipped(**{"notes.md": b"# notes"})[:-30])
+    assert "damaged ZIP" in messages(list(read_paths([file])))[0]
+
+
+def test_archives_that_expand_without_end_are_refused() -> None:
+    bomb = gzip.compress(b"\0" * (80 * 1024 * 1024))
+    with pytest.raises(InputError, match="expands beyond 200 times"):
+        decompressed(bomb, "bomb.gz")
+    with pytest.raises(InputError, match="expands beyond 200 times"):
+        list(members(zipped(big=b"\0" * (80 * 1024 * 1024)), "bomb.zip"))
+
+
+def test_a_large_but_honest_file_is_not_refused() -> None:
+    content = b"\0" * (20 * 1024 * 1024)
+    assert len(decompressed(gzip.compress(content), "x")) == len(content)
+
+
+def test_a_folder_skips_what_is_no_trace_and_reports_what_is_broken(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "two.jsonl").write_bytes(NATIVE)
+    (tmp_path / "a.jsonl").write_bytes(NATIVE)
+    (tmp_path / "notes.md").write_bytes(b"# notes")
+    (tmp_path / "data.json").write_bytes(b'{"some":"settings"}')
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "old.jsonl").write_bytes(b'{"refetch":99,"run":"r"}\n')
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "x.jsonl").write_bytes(NATIVE)
+    loaded = list(read_paths([tmp_path]))
+    assert [t.source for one in loaded for t in one.traces] == [
+        str(tmp_path / "a.jsonl"),
+        str(tmp_path / "b" / "two.jsonl"),
+    ]
+    assert sum(one.skipped for one in loaded) == 3
+    assert [m[:25] for m in messages(loaded)] == ["refetch trace version 99 "]
+
+
+@pytest.mark.parametrize("content", [b"", b"# notes", b'{"some":"settings"}', b"\x00\xff"])
+def test_a_file_named_by_hand_must_be_a_trace(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "x"
+    file.write_bytes(content)
+    (loaded,) = read_paths([file])
+    assert (loaded.traces, len(loaded.problems), loaded.skipped) == ([], 1, 0)
+    with pytest.raises(InputError):
+        read_path(file)
+
+
+def test_an_empty_folder(tmp_path: Path) -> None:
+    assert list(read_paths([tmp_path])) == []
+    with pytest.raises(InputError, match="no traces in this folder"):
+        read_path(tmp_path)
+
+
+def test_globs_and_missing_files(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "b.jsonl", "c[1].jsonl"):
+        (tmp_path / name).write_bytes(NATIVE)
+    found = find_inputs([f"{tmp_path}/[ab].jsonl", f"{tmp_path}/b.jsonl", f"{tmp_path}/c[1].jsonl"])
+    assert [Path(u.paths[0]).name for u in found.units] == ["a.jsonl", "b.jsonl", "c[1].jsonl"]
+    found = find_inputs([f"{tmp_path}/*.zip", f"{tmp_path}/none"])
+    assert [p.message for p in found.problems] == [
+        "no file matches this pattern",
+        "no such file",
+    ]
+
+
+def test_folders_named_like_files_and_links_in_circles(tmp_path: Path) -> None:
+    folder = tmp_path / "trace.jsonl"
+    folder.mkdir()
+    (folder / "a").write_bytes(NATIVE)
+    (folder / "up").symlink_to(tmp_path, target_is_directory=True)
+    (folder / "broken").symlink_to(tmp_path / "nowhere")
+    (folder / "self").symlink_to(folder / "self")
+    loaded = list(read_paths([tmp_path]))
+    assert sum(len(one.traces) for one in loaded) == 1
+    assert sum(one.skipped for one in loaded) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_named_pipe_never_blocks(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert messages(list(read_paths([pipe]))) == ["is a named pipe"]
+    (loaded,) = read_paths([tmp_path])
+    assert (loaded.skipped, loaded.problems) == (1, [])
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads anything")
+def test_permission_denied(tmp_path: Path) -> None:
+    file = tmp_path / "locked.jsonl"
+    file.write_bytes(NATIVE)
+    file.chmod(0)
+    (tmp_path / "open.jsonl").write_bytes(NATIVE)
+    loaded = list(read_paths([tmp_path]))
+    assert sum(len(one.traces) for one in loaded) == 1
+    assert messages(loaded) == ["Permission denied"]
+
+
+def test_an_error_of_the_system_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "x.jsonl"
+    file.write_bytes(NATIVE)
+
+    def refuse(*_args: object, **_more: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert messages(list(read_paths([file]))) == ["Permission denied"]
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(NATIVE))))
+    (trace,) = read_path("-")
+    assert (trace.run, trace.source) == ("r", "-")
+
+
+def test_a_folder_of_real_traces(shared_dir: Path) -> None:
+    loaded = list(read_paths([shared_dir / "traces" / "claude-code"]))
+    assert sum(len(one.traces) for one in loaded) == len(loaded) > 30
+    assert messages(loaded) == []

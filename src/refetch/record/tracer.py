@@ -105,6 +105,10 @@ class ToolTracer(Narration):
         self._declare(name, tool)
         return tool
 
+    def declare(self, name: str, metadata: Mapping[str, Any]) -> None:
+        """What the trace's header says about a tool, besides what its entry declares."""
+        self._tools = {**self._tools, name: {**metadata, **self._tools.get(name, {})}}
+
     def _declare(self, name: str, tool: Tool) -> None:
         declared = tool.declared()
         if declared:

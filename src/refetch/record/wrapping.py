@@ -75,11 +75,14 @@ def wrap_callable(
         return await _driven(tracer, row, coroutine)
 
     if kind == "coroutine":
-        return _dressed(awaited, run, tracer)
-    if kind == "plain":
-        return _dressed(_plain_callable(tracer, run, parameters, begin), run, tracer)
-    relay = relayed if kind == "generator" else relayed_async
-    return _dressed(relay(tracer, start), run, tracer)
+        wrapped = _dressed(awaited, run, tracer)
+    elif kind == "plain":
+        wrapped = _dressed(_plain_callable(tracer, run, parameters, begin), run, tracer)
+    else:
+        relay = relayed if kind == "generator" else relayed_async
+        wrapped = _dressed(relay(tracer, start), run, tracer)
+    wrapped.__refetch_own_signature__ = True  # type: ignore[attr-defined]
+    return wrapped
 
 
 def _plain_entry(

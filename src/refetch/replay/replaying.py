@@ -1,0 +1,173 @@
+"""Replay: a fixture as a test. Red while the findings differ, green when they are as expected."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib
+import inspect
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from refetch.model.errors import UsageError
+from refetch.model.finding import Finding
+from refetch.model.trace import Trace
+from refetch.record import ToolTracer
+from refetch.replay.capture import expected
+from refetch.replay.fixtures import Expected, Fixture, fixture_tools, load_fixture, run_fixture
+from refetch.replay.recording import RecordedTools
+
+Check = Callable[[Trace], Sequence[Finding]]
+Agent = Callable[..., Any]
+REPEATS = frozenset(("RF001", "RF002", "RF003", "RF005"))
+"""Codes that differ by the turns of two calls alone, which an agent may have other ones of."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ReplayResult:
+    """What a replay found: findings that are `new`, expectations `vanished`, findings as `matched`.
+
+    `passed`: a plain replay passes when nothing is new and nothing vanished; with an agent it
+    passes when nothing is new, for then the run got better.
+    """
+
+    new: list[Finding]
+    vanished: list[Expected]
+    matched: list[Finding]
+    trace: Trace
+    answer: Any = None
+    with_agent: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """Whether the fixture, read as a test, is green."""
+        return not self.new and (self.with_agent or not self.vanished)
+
+
+def replay_fixture(
+    fixture: str | os.PathLike[str] | Fixture,
+    agent: str | Agent | None,
+    check: Check,
+) -> ReplayResult:
+    """Run a fixture and hold its findings against what it expects.
+
+    Args:
+        fixture: a packaged fixture's name, a path, or a loaded fixture.
+        agent: None plays the script or the recording back. Else `module:callable`, or the callable:
+            it is given the task and the tools (name to a callable that takes one dictionary)
+            and gives its answer. A captured fixture's tools answer from the recording. Each call
+            counts as a turn, unless the agent takes the tracer as a third argument: then it says
+            itself when a response arrived, with `next_turn()`.
+        check: the judge: the findings of a trace.
+
+    Without `expect`, no finding at flag level is expected.
+
+    Raises:
+        FixtureError: the fixture is broken, or its script ran out of steps.
+        UsageError: the agent cannot be imported or called.
+    """
+    known = fixture if isinstance(fixture, Fixture) else load_fixture(fixture)
+    if agent is None:
+        run = run_fixture(known)
+        return _compared(known, run.trace, check(run.trace), run.answer, by=_place)
+    called = _imported(agent) if isinstance(agent, str) else agent
+    tracer, tools = _stage(known)
+    if _takes_tracer(called):
+        answer = called(known.task, tools, tracer)
+    else:
+        answer = called(known.task, {n: _own_turn(tracer, tool) for n, tool in tools.items()})
+    trace = tracer.trace()
+    return _compared(known, trace, check(trace), answer, by=_meaning)
+
+
+def _stage(fixture: Fixture) -> tuple[ToolTracer, dict[str, Callable[..., Any]]]:
+    """A tracer and recorded tools for an agent, described as in the trace that was captured."""
+    header = fixture.recorded.header if fixture.recorded is not None else {}
+    tracer = ToolTracer(
+        run=fixture.name,
+        task=fixture.task or None,
+        harness=header.get("harness"),
+        keep_results=True,
+    )
+    if fixture.recorded is None:
+        return tracer, tracer.wrap_registry(fixture_tools(fixture))
+    tools = tracer.wrap_registry(RecordedTools(fixture).registry())
+    for name, meta in header.get("tools", {}).items():
+        tracer.declare(name, meta)
+    return tracer, tools
+
+
+def _own_turn(tracer: ToolTracer, tool: Callable[..., Any]) -> Callable[..., Any]:
+    """A tool whose every call is a turn."""
+
+    def turned(args: Any = None) -> Any:
+        tracer.next_turn()
+        return tool(args)
+
+    return functools.update_wrapper(turned, tool)
+
+
+def _imported(name: str) -> Agent:
+    module, colon, attribute = name.partition(":")
+    if not colon or not module or not attribute:
+        raise UsageError(f"an agent is named module:callable, not {name!r}")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"agent {name!r}: {error}") from None
+    if not callable(found):
+        raise UsageError(f"agent {name!r} is not callable")
+    agent: Agent = found
+    return agent
+
+
+def _takes_tracer(agent: Agent) -> bool:
+    try:
+        inspect.signature(agent).bind("", {}, None)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+Identity = Callable[[Expected], tuple[Any, ...]]
+
+
+def _place(item: Expected) -> tuple[Any, ...]:
+    """The same finding of the same run: where it stands."""
+    return item.code, item.context, item.first, item.repeat, tuple(item.calls or ())
+
+
+def _meaning(item: Expected) -> tuple[Any, ...]:
+    """The same finding of another run: what is repeated, wherever it stands there."""
+    return "repeat" if item.code in REPEATS else item.code, item.call
+
+
+def _compared(
+    fixture: Fixture, trace: Trace, findings: Iterable[Finding], answer: Any, *, by: Identity
+) -> ReplayResult:
+    found = list(findings)
+    with_agent = by is _meaning
+    if fixture.expect is None:
+        new = [finding for finding in found if finding.level == "flag"]
+        return ReplayResult(new, [], [], trace, answer, with_agent)
+    left = Counter(by(item) for item in fixture.expect)
+    new, matched = [], []
+    for finding in found:
+        key = by(msgspec.convert(expected(finding), Expected))
+        if left[key] > 0:
+            left[key] -= 1
+            matched.append(finding)
+        else:
+            new.append(finding)
+    vanished = []
+    for item in reversed(fixture.expect):
+        if left[by(item)] > 0:
+            left[by(item)] -= 1
+            vanished.append(item)
+    return ReplayResult(new, vanished[::-1], matched, trace, answer, with_agent)

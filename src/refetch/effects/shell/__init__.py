@@ -1,0 +1,14 @@
+"""Shell commands read with a Bash grammar: what they read, what they write, what stays unknown (SPEC 5)."""
+
+from refetch.effects.shell.classify import classify, classify_argv
+from refetch.effects.shell.effect import ShellEffect, ShellRead, ShellWrite
+from refetch.effects.shell.judged import judge_commands
+
+__all__ = [
+    "ShellEffect",
+    "ShellRead",
+    "ShellWrite",
+    "classify",
+    "classify_argv",
+    "judge_commands",
+]

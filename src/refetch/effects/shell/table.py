@@ -1,0 +1,110 @@
+"""The table of known programs: what each does, which options take a value, which change the effect.
+
+The rows stand in ``commands/*.toml``. A row is named after its program, or lists ``names``; ``do``
+names the function that reads the command (`refetch.effects.shell.programs`). A program without a row is unknown, and an
+unknown program is opaque.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+_PROSE = frozenset(("do", "view", "note", "names", "operands", "change", "resource", "as_program"))
+_COUNTS = frozenset(("number", "single", "free", "skip", "assignments", "poll", "recursive_default"))
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """A sub-command: leading words, and options that must be given, that make one verdict."""
+
+    words: tuple[str, ...]
+    options: frozenset[str]
+    verdict: str
+
+
+class Spec(msgspec.Struct, frozen=True):
+    """One row of the table.
+
+    - ``value``, ``value2``, ``attached``, ``number``, ``single``: the option grammar (see `options`).
+    - ``acts``: option to act; each function names the acts it knows. ``known``: harmless long options that
+      begin like one of them.
+    - ``text``: options whose value is prose, so it may hold a substitution; ``free``: all words are prose.
+    - ``operands``: what the operands are (``files``, ``pattern files``, ``skip files`` …).
+    - ``sub``: rules of sub-commands by their first word, ``wrap_value`` the options before a wrapped one.
+    """
+
+    name: str
+    do: str
+    value: frozenset[str] = frozenset()
+    value2: frozenset[str] = frozenset()
+    attached: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()
+    text: frozenset[str] = frozenset()
+    recursive: frozenset[str] = frozenset()
+    pattern_given: frozenset[str] = frozenset()
+    wrap_value: frozenset[str] = frozenset()
+    acts: dict[str, str] = {}
+    modules: dict[str, str] = {}
+    sub: dict[str, tuple[Rule, ...]] = {}
+    number: bool = False
+    single: bool = False
+    free: bool = False
+    assignments: bool = False
+    recursive_default: bool = False
+    poll: bool = False
+    skip: int = 0
+    operands: str = "files"
+    change: str = "any"
+    view: str = ""
+    resource: str = ""
+    note: str = ""
+
+
+def _rules(sub: dict[str, str]) -> dict[str, tuple[Rule, ...]]:
+    """Rules by first word, those with more words and options first."""
+    rules: dict[str, list[Rule]] = {}
+    for verdict, text in sub.items():
+        for item in text.split(","):
+            tokens = item.split()
+            words = tuple(token for token in tokens if not token.startswith("-"))
+            options = frozenset(token for token in tokens if token.startswith("-"))
+            rules.setdefault(words[0] if words else "", []).append(Rule(words, options, verdict))
+    return {
+        first: tuple(sorted(of, key=lambda r: (-len(r.words), -len(r.options))))
+        for first, of in rules.items()
+    }
+
+
+def _spec(name: str, row: dict[str, Any]) -> Spec:
+    fields: dict[str, Any] = {"name": name}
+    for key, value in row.items():
+        if key == "names":
+            continue
+        if key == "sub":
+            fields["sub"] = _rules(value)
+        elif key == "acts":
+            fields["acts"] = {o: act for act, options in value.items() for o in options.split()}
+        elif isinstance(value, str) and key not in _PROSE:
+            fields[key] = frozenset(value.split())
+        else:
+            fields[key] = value
+    return msgspec.convert(fields, Spec, strict=False)
+
+
+@cache
+def table() -> dict[str, Spec]:
+    """All rows by program name; a name that stands twice is an error of this package."""
+    rows: dict[str, Spec] = {}
+    for source in sorted(files(__package__).joinpath("commands").iterdir(), key=lambda f: f.name):
+        if not source.name.endswith(".toml"):
+            continue
+        for key, row in tomllib.loads(source.read_text(encoding="utf-8")).items():
+            for name in row.get("names", key).split():
+                if name in rows:
+                    raise ValueError(f"{source.name}: {name} stands twice in the command table")
+                rows[name] = _spec(name, row)
+    return rows

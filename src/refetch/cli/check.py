@@ -48,11 +48,11 @@ from refetch.reports.registry import format_names
               help="Traces in a table and findings of a rule that text shows; 0: all.")  # fmt: skip
 @choices.COLOR
 @click.pass_context
-def command(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
+def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None:
     """Find redundant calls in traces.
 
-    PATH is a file, a folder, a pattern or "-" for standard input, in any known format, compressed or
-    not. Exit code: 0 clean, 1 findings, 2 something could not be read.
+    PATH is a file, a folder, a pattern or "-" for standard input, in any known format, compressed
+    or not. Exit code: 0 clean, 1 findings, 2 something could not be read.
     """
     wanted = targets(given["format_name"], given["outputs"])
     keep = selection(given["select"], given["ignore"])
@@ -67,7 +67,7 @@ def command(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
         options=options,
         user=choices.user_tools(given["config"]),
         input_format=given["input_format"],
-        keep=kept_traces(wanted),
+        keep=kept_traces(wanted, why=given["why"]),
     )
     apply_selection(batch, keep)
     write_reports(batch, wanted, look_of(given["color"], why=given["why"], top=given["top"]))

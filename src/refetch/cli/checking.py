@@ -30,7 +30,7 @@ def check_paths(
     Raises:
         UsageError: no reader has the name `input_format`.
     """
-    batch = Batch()
+    batch = Batch(budget=options.budget, user=user)
     for loaded in read_paths(paths, input_format):
         batch.skipped += loaded.skipped
         batch.errors += loaded.problems
@@ -70,7 +70,7 @@ def _bug(trace: Trace, error: Exception) -> Problem:
 
 
 def exit_code(reports: Iterable[RunReport], errors: Sequence[Problem], fail_on: str) -> int:
-    """0 clean, 1 findings at the asked level, 2 something could not be read (also beside findings)."""
+    """0 clean, 1 findings at the asked level, 2 something could not be read (or was not judged)."""
     if errors:
         return 2
     if fail_on == "never":

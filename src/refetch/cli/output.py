@@ -29,8 +29,8 @@ class Target(NamedTuple):
 def targets(format_name: str | None, outputs: Sequence[str]) -> list[Target]:
     """What `--format` and `-o` ask for.
 
-    `NAME=FILE` adds a report beside the main one; a plain `FILE` takes the main one away from standard
-    output, in the format of `--format`, else of its suffix, else text.
+    `NAME=FILE` adds a report beside the main one; a plain `FILE` takes the main one away from
+    standard output, in the format of `--format`, else of its suffix, else text.
     """
     main = [Target(format_named(format_name or "text"), None)]
     added: list[Target] = []
@@ -45,10 +45,10 @@ def targets(format_name: str | None, outputs: Sequence[str]) -> list[Target]:
     return main + added
 
 
-def kept_traces(wanted: Sequence[Target]) -> str:
+def kept_traces(wanted: Sequence[Target], *, why: bool = False) -> str:
     """The most that any of the formats needs of the traces (see `Format.keeps_traces`)."""
     needs = {target.format.keeps_traces for target in wanted}
-    return "all" if needs & {"all", "keys"} else "one" if "one" in needs else "no"
+    return "all" if why or "all" in needs else "one" if "one" in needs else "no"
 
 
 def write_reports(batch: Batch, wanted: Sequence[Target], look: Look) -> None:

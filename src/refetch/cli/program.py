@@ -13,7 +13,7 @@ from refetch.model.errors import RefetchError
 COMMANDS: dict[str, str] = {
     "check": "Find redundant calls in traces.",
 }
-"""Command → one line of help. The module is `refetch.cli.<command>`, its click command `command`."""
+"""Command → one line of help. Its module is `refetch.cli.<command>`, its object `command`."""
 
 
 class _Lazy(click.Group):
@@ -43,10 +43,10 @@ class _Lazy(click.Group):
 @click.group(
     cls=_Lazy,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Start with: refetch demo · then: refetch check TRACE · what a rule means: refetch explain RF003",
+    epilog="Start with `refetch demo`, then `refetch check TRACE`; more: `refetch explain RF003`.",
 )
 @click.version_option(
     __version__, "-V", "--version", prog_name="refetch", message="%(prog)s %(version)s"
 )
 def program() -> None:
-    """Audit the tool-call traces of AI agents: which calls were redundant, which only look so, why."""
+    """Audit the tool-call traces of AI agents: which calls were redundant, which only look it."""

@@ -17,7 +17,8 @@ def selection(select: Iterable[str], ignore: Iterable[str]) -> Callable[[Finding
     """A test for findings that are wanted, or None where all are.
 
     Args:
-        select, ignore: codes, prefixes of codes ("RF1") or names, several in one word split by commas.
+        select, ignore: codes, prefixes of codes ("RF1") or names; a word may hold several, split by
+            commas.
 
     Raises:
         UsageError: a word that fits no rule.

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 
 import msgspec
 
+from refetch.effects.resolve import ToolTable
 from refetch.model.finding import Finding, RunReport
 from refetch.model.trace import Problem, Trace
 
 REDUNDANCY = ("RF001", "RF002", "RF003")
-"""The rules whose flags are redundant calls; a budget names no single call, a hazard is no waste."""
+"""The rules whose flags are redundant calls: a budget names no single call, a hazard no waste."""
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -25,12 +26,15 @@ class Batch(msgspec.Struct):
     """Everything one run of a command found.
 
     `skipped` counts files in folders that are no traces. `errors` holds what could not be read,
-    broken parts of traces that could be read included.
+    broken parts of traces that could be read included. `budget` and `user` are the ceiling and the
+    tool tables that were used.
     """
 
     checked: list[Checked] = []
     skipped: int = 0
     errors: list[Problem] = []
+    budget: int | None = None
+    user: ToolTable | None = None
 
     @property
     def findings(self) -> Iterable[Finding]:
@@ -42,8 +46,8 @@ class Batch(msgspec.Struct):
 class Summary(msgspec.Struct, frozen=True):
     """Sums over traces, in the shape of `summary` in the JSON report.
 
-    `redundant` counts calls flagged as a duplicate or re-fetch, `flags` every finding that can fail a
-    test (budgets too), `by_rule` findings of both levels by code, `acquitted` by reason.
+    `redundant` counts calls flagged as a duplicate or re-fetch, `flags` every finding that can fail
+    a test (budgets too), `by_rule` findings of both levels by code, `acquitted` by reason.
     """
 
     traces: int

@@ -14,7 +14,7 @@ _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def escaped(text: str, *, keep_newlines: bool = False) -> str:
-    """The text with every active or invisible character spelled out, as in `\\x1b` and `\\u202e`."""
+    """The text with each active or invisible character spelled out, as in `\\x1b` or `\\u202e`."""
     if text.isascii() and text.isprintable():
         return text
     return _ACTIVE.sub(lambda m: "\n" if keep_newlines and m[0] == "\n" else _spelled(m[0]), text)

@@ -59,7 +59,7 @@ def trace_document(checked: Checked) -> dict[str, Any]:
 
 
 def _acquittal(acquittal: Acquittal, calls: dict[int, Call]) -> dict[str, Any]:
-    out = {
+    out: dict[str, Any] = {
         "reason": acquittal.reason,
         "reasons": acquittal.reasons,
         "context": acquittal.context,

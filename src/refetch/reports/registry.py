@@ -14,7 +14,8 @@ from refetch.reports.look import Look
 class Format(msgspec.Struct, frozen=True):
     """A report format; its module is imported when it is first asked for.
 
-    `keeps_traces`: the report needs the traces beside the verdicts ("one": only of a single trace).
+    `keeps_traces`: the report needs the traces beside the verdicts ("one": only of a
+    single trace).
     `suffixes`: file names that mean this format.
     """
 
@@ -33,8 +34,8 @@ class Format(msgspec.Struct, frozen=True):
 _HERE = "refetch.reports"
 FORMATS: tuple[Format, ...] = (
     Format("text", "for people, in a terminal", f"{_HERE}.text", "one", (".txt",)),
-    Format("json", "one JSON document", f"{_HERE}.json_report", "keys", (".json",)),
-    Format("jsonl", "one line of JSON a trace", f"{_HERE}.jsonl_report", "keys", (".jsonl",)),
+    Format("json", "one JSON document", f"{_HERE}.json_report", "all", (".json",)),
+    Format("jsonl", "one line of JSON a trace", f"{_HERE}.jsonl_report", "all", (".jsonl",)),
 )
 
 

@@ -86,8 +86,8 @@ class Expected(msgspec.Struct, frozen=True, omit_defaults=True):
 class Fixture(msgspec.Struct, frozen=True, omit_defaults=True):
     """A scripted run: what the model says, over which world, with which findings.
 
-    `tools` declares metadata by tool name. `recorded` marks a fixture that was captured: its results
-    are the trace's own. `expect` absent: nothing may be flagged. `source`: the file it came from.
+    `tools` declares metadata by tool name. `recorded` marks a captured fixture: its results
+    are those of its trace. `expect` absent: nothing may be flagged. `source`: the file it is from.
     """
 
     name: str

@@ -38,7 +38,7 @@ def recorded_trace(fixture: Fixture) -> Trace:
         done = max(done, placed.calls_before)
         rows.append(placed.event)
     rows += records[done:]
-    data = b"\n".join(json.dumps(row, ensure_ascii=True).encode() for row in rows)
+    data = b"\n".join(_text(row) for row in rows)
     trace = read_native(data, fixture.source)
     if trace.problems:
         told = trace.problems[0]
@@ -46,6 +46,10 @@ def recorded_trace(fixture: Fixture) -> Trace:
             fixture.source, told.message, path=told.path, expected=told.expected, found=told.found
         )
     return msgspec.structs.replace(trace, format=recorded.format, lines={})
+
+
+def _text(row: dict[str, Any]) -> bytes:
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def _records(fixture: Fixture) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -58,8 +62,9 @@ def _records(fixture: Fixture) -> Iterator[tuple[int, dict[str, Any]]]:
             "seq": seq,
             "turn": turn,
             "name": call.tool,
-            "context": context,
         }
+        if context != MAIN:
+            record["context"] = context
         if call.args is not UNSET:
             record["args"] = call.args
         if call.id is not None:

@@ -22,9 +22,8 @@ def check(
     """Judge one trace.
 
     Args:
-        trace: what a reader or the tracer gives.
-        options: every switch of the judgement; `budget` and `per_tool` are shortcuts for two of them.
-        user: the user's tool tables.
+        trace: what a reader or the tracer gives. options: every switch of the judgement; `budget`
+        and `per_tool` are shortcuts for two of them. user: the user's tool tables.
     """
     import msgspec
 

@@ -1,13 +1,16 @@
-"""What happens before any verdict (SPEC 3): recorder artefacts dropped, attempts folded, order settled.
+"""What happens before any verdict (SPEC 3): recorder artefacts dropped, attempts folded, order
+settled.
 
-`prepare` turns a trace into `Step`s in the order of time. Each execution of a tool is one step with its role:
-the first (or only) execution of a logical call, a further attempt of one, a record that says the same
-thing again, or a second execution of one request by the harness.
+`prepare` turns a trace into `Step`s in the order of time. Each execution of a tool is one step
+with its role:
+the first (or only) execution of a logical call, a further attempt of one, a record that says the
+same thing again, or a second execution of one request by the harness.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 from refetch.model.trace import (
@@ -31,8 +34,9 @@ FAILED = frozenset(("error", "timeout", "unknown", *NEVER_RAN))
 class Step(NamedTuple):
     """One event in its place.
 
-    For calls: `of` is the first execution of the logical call (the call itself when it is the first),
-    `role` one of call, attempt, artefact, double; `final` is False where another attempt follows.
+    For calls: `of` is the first execution of the logical call (the call itself when it is the
+    first), `role` one of call, attempt, artefact, double; `final` is False where another attempt
+    follows.
     """
 
     event: Event
@@ -42,10 +46,12 @@ class Step(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """Steps in order of time, the calls whose effect may land elsewhere, and the number of attempts.
+    """Steps in order of time, the calls whose effect may land elsewhere, and the number of
+    attempts.
 
-    `windows` maps the seq of an execution to the (first, last) seq between which its effect may have
-    landed, where recorded times overlap. `sharers` maps each artefact's seq to the record it repeats.
+    `windows` maps the seq of an execution to the (first, last) seq between which its effect may
+    have landed, where recorded times overlap. `sharers` maps each artefact's seq to the record it
+    repeats.
     """
 
     steps: list[Step]
@@ -61,7 +67,7 @@ def prepare(trace: Trace) -> Prepared:
 
 def _in_order(events: Iterable[Event]) -> list[Call]:
     calls = [event for event in events if type(event) is Call]
-    if any(a.seq > b.seq for a, b in zip(calls, calls[1:], strict=False)):
+    if any(a.seq > b.seq for a, b in pairwise(calls)):
         calls.sort(key=lambda call: call.seq)
     return calls
 
@@ -204,7 +210,9 @@ def _last_at_or_before(known: list[int], seq: int) -> int | None:
 
 
 def _windows(calls: list[Call]) -> dict[int, tuple[int, int]]:
-    """For executions that overlapped others in time: the seqs between which their effect may have landed."""
+    """For executions that overlapped others in time: the seqs between which their effect may
+    have landed.
+    """
     timed = [
         (start, end, call.seq)
         for call in calls

@@ -1,4 +1,6 @@
-"""Which calls ask the same: raw key, normalized key, and the named equalities on top of it (SPEC 4)."""
+"""Which calls ask the same: raw key, normalized key, and the named equalities on top of it
+(SPEC 4).
+"""
 
 from __future__ import annotations
 
@@ -18,28 +20,24 @@ from refetch.keys import (
     normalize_json,
     number_text,
 )
-from refetch.model.tool import RegionRule
 from refetch.model.trace import Call
 
-COMMENTARY = frozenset(
-    "description explanation reason task_progress thought justification".split()
-)
+COMMENTARY = frozenset("description explanation reason task_progress thought justification".split())
 """Arguments that only comment on a call; ignored for every read (SPEC 2)."""
 
 
 class Identity(msgspec.Struct, frozen=True):
     """What makes two calls equal.
 
-    `raw` is the argument text as sent (or the recorded JSON), `normalized` the canonical text, `same` the
-    canonical text after the further equalities, `changed` the names of those that altered it. `rest` holds
-    the arguments that neither spell the resource nor the region. `known` is False where arguments were
-    not recorded: such calls are never compared.
+    `key` is the tool and the canonical text after the further equalities; `raw` the argument text
+    as sent (or the recorded JSON), `normalized` the canonical text before them, `changed` the names
+    of those that altered it. `rest` holds the arguments that neither spell the resource nor the
+    region. `known` is False where arguments were not recorded: such calls are never compared.
     """
 
-    name: str
+    key: tuple[str, str]
     raw: bytes | str
     normalized: str
-    same: str
     changed: frozenset[str] = frozenset()
     rest: str = ""
     known: bool = True
@@ -58,18 +56,20 @@ def identity_of(
     urls: Collection[str] | None,
     unordered: Collection[str] | None,
     place: str | None,
+    bounds: Collection[str] = WELL_KNOWN,
 ) -> Identity:
     """Compute the keys of one call from its parsed arguments `value`.
 
-    `reading` says whether commentary is ignored; `place` is the working directory where it matters.
+    `reading` says whether commentary is ignored; `place` is the working directory where it matters;
+    `bounds` names the arguments that spell the region.
     """
     raw: bytes | str = call.raw_args if call.raw_args is not None else bytes(call.args)
     if not call.has_args:
-        return Identity(call.name, b"", "", "", known=False)
+        return Identity((call.name, ""), b"", "", known=False)
     kept_verbatim = VERBATIM_DEFAULT if verbatim is None else frozenset(verbatim)
     normalized = _normalized(call, value, kept_verbatim)
     if not isinstance(value, Mapping):
-        return Identity(call.name, raw, normalized, normalized + (place or ""))
+        return Identity((call.name, normalized + (place or "")), raw, normalized)
     ignored = (COMMENTARY if reading else frozenset()) | frozenset(ignore or ())
     changed: set[str] = set()
     kept: dict[str, Any] = {}
@@ -84,7 +84,7 @@ def identity_of(
         spelled = _spelling(name, argument, resources, call.cwd, paths, urls, unordered)
         if spelled is None:
             kept[name] = argument
-            spells = name in WELL_KNOWN or _spells(argument, resources)
+            spells = name in bounds or _spells(argument, resources)
         else:
             kept[name] = spelled[1]
             if spelled[1] != argument:
@@ -96,7 +96,7 @@ def identity_of(
     left = normalize_args(rest, verbatim=kept_verbatim) if rest else ""
     if place:
         same = f"{same} in {place}"
-    return Identity(call.name, raw, normalized, same, frozenset(changed), left)
+    return Identity((call.name, same), raw, normalized, frozenset(changed), left)
 
 
 def _normalized(call: Call, value: Any, verbatim: Collection[str]) -> str:
@@ -111,7 +111,7 @@ def _normalized(call: Call, value: Any, verbatim: Collection[str]) -> str:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    return type(a) is type(b) and bool(a == b) or (
+    return (type(a) is type(b) and bool(a == b)) or (
         isinstance(a, (int, float, str))
         and isinstance(b, (int, float, str))
         and not isinstance(a, bool)
@@ -169,7 +169,7 @@ def _spells(argument: Any, resources: tuple[str, ...], cwd: str | None = None) -
     return False
 
 
-def view_of(name: str, identity: Identity, rule: RegionRule | None) -> str:
+def view_of(name: str, identity: Identity) -> str:
     """The default view: the tool, and every argument that is neither resource nor region."""
     if not identity.rest:
         return name

@@ -1,7 +1,8 @@
 """The part of a resource that was asked or delivered, and whether deliveries cover a request.
 
-A region is everything, an inclusive range of one unit, a set of fields, the last n units, or a text that
-equals only itself (a cursor, a script). Ranges join into unions; an end that was left out is open.
+A region is everything, an inclusive range of one unit, a set of fields, the last n units, or a text
+that equals only itself (a cursor, a script). Ranges join into unions; an end that was left out is
+open.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ class Region(NamedTuple):
 ALL = Region("all")
 
 WELL_KNOWN = frozenset(
-    """offset limit page per_page cursor page_token skip take start end start_line end_line view_range head
-    tail lines before after perPage pageToken startLine endLine viewRange pageSize page_size pageNumber
+    """offset limit page per_page cursor page_token skip take start end start_line end_line
+    view_range head
+    tail lines before after perPage pageToken startLine endLine viewRange pageSize page_size
+    pageNumber
     page_number nextCursor next_cursor""".split()
 )
 """Arguments that spell a region for tools without a declared one (SPEC 4)."""
@@ -51,7 +54,9 @@ def as_int(value: Any) -> int | None:
 
 
 def from_spec(spec: Any) -> Region:
-    """The region written in a trace: "all", or a mapping as in SPEC 11; unreadable ones equal only themselves."""
+    """The region written in a trace: "all", or a mapping as in SPEC 11; unreadable ones equal
+    only themselves.
+    """
     if spec is None or spec == "all":
         return ALL
     if isinstance(spec, Mapping):
@@ -87,7 +92,7 @@ def from_rule(rule: RegionRule, args: Mapping[str, Any]) -> Region:
     count = numbers.get(rule.count or "")
     if high is not None and high < 0:
         high = None
-    if high is None and count is not None:
+    if high is None and count is not None and count > 0:
         high = low + count - 1
     return Region("range", rule.unit, low, high)
 
@@ -124,7 +129,9 @@ def _bounded(given: Mapping[str, Any], names: set[str]) -> Region | None:
         if first in names and names <= {first, count}:
             low, size = as_int(given[first]), as_int(given.get(count))
             if low is not None and (count not in given or size is not None):
-                return Region("range", f"from {first}", low, None if size is None else low + size - 1)
+                return Region(
+                    "range", f"from {first}", low, None if size is None else low + size - 1
+                )
     if "page" in names and names <= {"page", *_PAGE_SIZES}:
         sizes = sorted((n, str(v)) for n, v in given.items() if n != "page")
         if (page := as_int(given["page"])) is not None:
@@ -132,10 +139,20 @@ def _bounded(given: Mapping[str, Any], names: set[str]) -> Region | None:
     return None
 
 
-def capped(region: Region, limit: int) -> Region:
+def bounds_of(rule: RegionRule) -> frozenset[str]:
+    """The arguments that spell the region under a declared rule."""
+    names = (rule.first, rule.last, rule.count, rule.range, rule.cursor, rule.tail)
+    return frozenset(name for name in names if name)
+
+
+def capped(region: Region, rule: RegionRule) -> Region:
     """What a tool with a default limit delivers at the most: an open end is closed there."""
-    if limit > 0 and region.kind == "range" and region.high is None:
-        return region._replace(high=region.low + limit - 1)
+    if rule.limit <= 0:
+        return region
+    if region.kind == "all":
+        return Region("range", rule.unit, rule.base, rule.base + rule.limit - 1)
+    if region.kind == "range" and region.high is None:
+        return region._replace(high=region.low + rule.limit - 1)
     return region
 
 

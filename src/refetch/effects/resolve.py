@@ -1,8 +1,9 @@
-"""What one recorded call does, and how sure that is: every source of metadata, merged per field (SPEC 2).
+"""What one recorded call does, and how sure that is: every source of metadata, merged per field
+(SPEC 2).
 
 The order of the sources: the call record, the user's table, the trace's own header (with MCP
-annotations), the built-in catalogue (only where harness or server is known), the shell reader for a tool
-that plainly takes a command line, the verb in the name. What none of them knows is opaque.
+annotations), the built-in catalogue (only where harness or server is known), the shell reader for a
+tool that plainly takes a command line, the verb in the name. What none of them knows is opaque.
 """
 
 from __future__ import annotations
@@ -15,7 +16,16 @@ import msgspec
 
 from refetch.effects import catalogue, names
 from refetch.effects.identity import Identity, identity_of, view_of
-from refetch.effects.regions import ALL, Region, capped, from_arguments, from_rule, from_spec
+from refetch.effects.regions import (
+    ALL,
+    WELL_KNOWN,
+    Region,
+    bounds_of,
+    capped,
+    from_arguments,
+    from_rule,
+    from_spec,
+)
 from refetch.effects.resources import canonical_resource
 from refetch.effects.shell_calls import ShellReading, command_of, read_command
 from refetch.keys import UnreadableArguments, decode_json
@@ -53,9 +63,10 @@ class WriteTarget(NamedTuple):
 class Resolved(msgspec.Struct, frozen=True):
     """Everything the judge needs to know about one call.
 
-    `effect` is one of read, write, pure, none, opaque. `known` says where it comes from: "declared" (record,
-    user, header, catalogue, shell reader) or "inferred" (a hint or the verb in the name). `soft` marks test
-    runners: no barrier where results are known and equal. `program` tells shell commands apart.
+    `effect` is one of read, write, pure, none, opaque. `known` says where it comes from:
+    "declared" (record, user, header, catalogue, shell reader) or "inferred" (a hint or the verb in
+    the name). `soft` marks test runners: no barrier where results are known and equal. `program`
+    tells shell commands apart.
     """
 
     effect: str
@@ -101,14 +112,15 @@ class Resolver:
     """Resolves the calls of one trace; equal calls are resolved once.
 
     Args:
-        trace: gives the harness and the header's tool metadata.
-        user: the user's tables, if any.
+        trace: gives the harness and the header's tool metadata. user: the user's tables, if any.
     """
 
     def __init__(self, trace: Trace, user: ToolTable | None = None) -> None:
         self._harness = trace.harness
         self._user = user
-        self._header = {n: _as_meta(m) for n, m in trace.tools.items() if isinstance(m, (Mapping, ToolMeta))}
+        self._header = {
+            n: _as_meta(m) for n, m in trace.tools.items() if isinstance(m, (Mapping, ToolMeta))
+        }
         self._layers: dict[str, tuple[MetaSource, ...]] = {}
         self._memo: dict[tuple[Any, ...], Resolved] = {}
         self.unreadable: set[int] = set()
@@ -126,11 +138,15 @@ class Resolver:
         return found
 
     def resolve(self, call: Call) -> Resolved:
-        """What this call does. Never raises: arguments that cannot be read are treated as unknown."""
+        """What this call does. Never raises: arguments that cannot be read are treated as
+        unknown.
+        """
         key = (
-            call.name, bytes(call.args), call.raw_args, call.cwd, call.context, call.view, call.mutates, call.effect,
+            call.name, bytes(call.args), call.raw_args, call.cwd, call.context, call.view,
+            call.mutates, call.effect,
             call.volatile, call.ttl, call.background,
-            _hashable(call.resource), _hashable(call.depends_on), repr(call.region), repr(call.delivered),
+            _hashable(call.resource), _hashable(call.depends_on), repr(call.region),
+            repr(call.delivered),
         )  # fmt: skip
         found = self._memo.get(key)
         if found is None:
@@ -223,7 +239,7 @@ class _Resolution:
             region = from_rule(rule, args)
         else:
             region = from_arguments(args)
-        delivers = capped(region, rule.limit if rule is not None else 0)
+        delivers = region if rule is None else capped(region, rule)
         if call.delivered is not None:
             delivers = from_spec(call.delivered)
         reading = effect in ("read", "pure")
@@ -239,12 +255,13 @@ class _Resolution:
             urls=self.declared("url_args"),
             unordered=self.declared("unordered"),
             place=call.cwd if shell is not None else None,
+            bounds=WELL_KNOWN if rule is None else bounds_of(rule),
         )
         declared_view = call.view or self.declared("view")
-        view = declared_view or view_of(call.name, identity, rule)
+        view = declared_view or view_of(call.name, identity)
         reads, writes, depends = self.targets(effect, resources, view, region, shell)
         schemes = frozenset(r.partition(":")[0] for r in resources)
-        quiet = self.quiet(declared)
+        quiet = self.quiet(declared and not self.inferred)
         return Resolved(
             effect=effect,
             identity=identity,
@@ -265,7 +282,9 @@ class _Resolution:
             idempotent=self.flag("idempotent"),
             repeatable=quiet[1] or self.flag("repeatable"),
             partial=self.flag("partial"),
-            background=call.background or self.backgrounded() or (shell is not None and shell.background),
+            background=call.background
+            or self.backgrounded()
+            or (shell is not None and shell.background),
             waits=quiet[2] or (shell is not None and shell.waits),
             soft=shell is not None and shell.tests,
             command=shell is not None,
@@ -283,14 +302,17 @@ class _Resolution:
         return bool(self.declared(field))
 
     def backgrounded(self) -> bool:
-        return bool(self.declared("background")) and self.args.get("run_in_background") is not False
+        asked = self.args.get("run_in_background")
+        return asked is True or (bool(self.declared("background")) and asked is not False)
 
     def quiet(self, declared: bool) -> tuple[bool, bool, bool]:
         """(poll, repeatable, waits) as the name of a tool that nobody declared suggests."""
         if declared:
             return False, False, False
         name = self.call.name
-        action = next((self.args[a] for a in _ACTION_ARGS if isinstance(self.args.get(a), str)), None)
+        action = next(
+            (self.args[a] for a in _ACTION_ARGS if isinstance(self.args.get(a), str)), None
+        )
         return (
             names.is_poll_name(name, action),
             names.is_repeatable_name(name),
@@ -316,7 +338,9 @@ class _Resolution:
         templates = self.declared("resource")
         if templates is None:
             return ()
-        rows = (fill(t, self.args) for t in ([templates] if isinstance(templates, str) else templates))
+        rows = (
+            fill(t, self.args) for t in ([templates] if isinstance(templates, str) else templates)
+        )
         return tuple(canonical_resource(r, call.cwd) for row in rows for r in row)
 
     def targets(
@@ -339,6 +363,8 @@ class _Resolution:
             return tuple(Access(r, view, region, names_only) for r in resources), (), depends
         if effect in ("write", "opaque"):
             change = self.declared("change") or "any"
+            if any(self.args.get(old) == "" for old in ("old_string", "oldString", "old_str")):
+                change = "any"  # an edit of nothing creates the file
             return (), tuple(WriteTarget(r, change) for r in resources), depends
         return (), (), depends
 
@@ -362,13 +388,11 @@ def fill(template: str, args: Mapping[str, Any]) -> list[str]:
     """
     fields = _TEMPLATE.findall(template)
     many: tuple[str, list[Any]] | None = None
-    for name, default in fields:
+    for name, _ in fields:
         value = args.get(name)
         if isinstance(value, list) and many is None:
             many = (name, value)
-        elif value is None and f"{{{name}=" not in template:
-            return []
-        elif isinstance(value, (Mapping, bool)):
+        elif (value is None and f"{{{name}=" not in template) or isinstance(value, (Mapping, bool)):
             return []
     if many is None:
         return [_TEMPLATE.sub(lambda m: _spell(args.get(m[1]), m[2]), template)]
@@ -387,7 +411,9 @@ def _spell(value: Any, default: str | None) -> str:
 
 
 def _as_meta(value: Mapping[str, Any] | ToolMeta) -> ToolMeta:
-    """Header metadata leniently: fields of the wrong type are left out, so that the rest still counts."""
+    """Header metadata leniently: fields of the wrong type are left out, so that the rest still
+    counts.
+    """
     if isinstance(value, ToolMeta):
         return value
     good: dict[str, Any] = {}

@@ -1,9 +1,10 @@
 """Resources and what a write may touch (SPEC 4, "same or overlapping").
 
-Convicting needs resources that are certainly the same: equal text. A write, on the other hand, overlaps
-whatever it *may* be: the resource itself, an ancestor, a descendant, another spelling in case, Unicode
-form or slash direction, or a relative path (without a known working directory) that ends the other.
-`WriteIndex` answers "the last write that may have touched this" without comparing pairs.
+Convicting needs resources that are certainly the same: equal text. A write, on the other hand,
+overlaps whatever it *may* be: the resource itself, an ancestor, a descendant, another spelling in
+case, Unicode form or slash direction, or a relative path (without a known working directory) that
+ends the other. `WriteIndex` answers "the last write that may have touched this" without comparing
+pairs.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ def canonical_resource(text: str, cwd: str | None = None) -> str:
 
 @lru_cache(maxsize=65536)
 def parse_resource(text: str) -> Resource:
-    """Split a canonical resource into scheme and folded segments; `/**` names the same node as its root."""
+    """Split a canonical resource into scheme and folded segments; `/**` names the same node as
+    its root.
+    """
     scheme, colon, path = text.partition(":")
     if not colon:
         return Resource(text, text, (), True)
@@ -77,7 +80,9 @@ def parse_resource(text: str) -> Resource:
 
 
 def overlaps(write: str, other: str) -> bool:
-    """Whether a write to one canonical resource may touch another: the obvious form of `WriteIndex`."""
+    """Whether a write to one canonical resource may touch another: the obvious form of
+    `WriteIndex`.
+    """
     if EVERYTHING in (write, other):
         return True
     a, b = parse_resource(write), parse_resource(other)
@@ -164,7 +169,8 @@ class _SchemeWrites:
             self._put_loose(resource, mark)
 
     def _put_loose(self, resource: Resource, mark: Mark) -> None:
-        assert self.loose_all is not None and self.loose_relative is not None
+        assert self.loose_all is not None
+        assert self.loose_relative is not None
         for k in range(1, len(resource.segments)):
             self.loose_all.put(resource.segments[k:], mark)
         if not resource.rooted:
@@ -178,12 +184,12 @@ class WriteIndex:
 
     def __init__(self) -> None:
         self._schemes: dict[str, _SchemeWrites] = {}
-        self._scheme_latest: dict[str, Mark] = {}
+        self._scheme_latest: dict[tuple[str, frozenset[str]], Mark] = {}
         self._everything = NEVER
         self._latest = NEVER
 
-    def put(self, text: str, mark: Mark) -> None:
-        """Record a write to a canonical resource (or `*`)."""
+    def put(self, text: str, mark: Mark, independent: frozenset[str] = frozenset()) -> None:
+        """Record a write to a canonical resource that cannot touch the `independent` schemes."""
         self._latest = max(self._latest, mark)
         if text == EVERYTHING:
             self._everything = max(self._everything, mark)
@@ -193,7 +199,7 @@ class WriteIndex:
         if writes is None:
             writes = self._schemes[resource.scheme] = _SchemeWrites()
         writes.put(resource, mark)
-        self._scheme_latest[resource.scheme] = mark
+        self._scheme_latest[resource.scheme, independent] = mark
 
     def last(self, text: str) -> Mark:
         """The latest write that may overlap a canonical resource; `*` asks for any write at all."""
@@ -203,7 +209,11 @@ class WriteIndex:
         writes = self._schemes.get(resource.scheme)
         return self._everything if writes is None else max(self._everything, writes.last(resource))
 
-    def last_of_other_scheme(self, schemes: frozenset[str]) -> Mark:
-        """The latest write whose scheme is none of these."""
-        marks = (mark for scheme, mark in self._scheme_latest.items() if scheme not in schemes)
+    def last_of_other_scheme(self, schemes: frozenset[str], apart: frozenset[str]) -> Mark:
+        """The latest write in none of `schemes` or `apart` and not declared independent of `schemes`."""
+        marks = (
+            mark
+            for (scheme, independent), mark in self._scheme_latest.items()
+            if scheme not in schemes and scheme not in apart and not schemes <= independent
+        )
         return max(marks, default=NEVER)

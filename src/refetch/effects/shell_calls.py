@@ -1,4 +1,6 @@
-"""Calls that take a command line: finding the command, and the shell reader's answer in the judge's terms."""
+"""Calls that take a command line: finding the command, and the shell reader's answer in the
+judge's terms.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from refetch.effects.resources import canonical_resource
 
 COMMAND_ARGS = ("command", "cmd", "script", "commands", "bash_command", "shell_command")
 SHELL_NAMES = frozenset(
-    """bash shell sh zsh terminal exec execute run_command run_shell_command execute_command execute_bash
+    """bash shell sh zsh terminal exec execute run_command run_shell_command execute_command
+    execute_bash
     bash_exec shell_exec exec_command run_bash run_shell bash_command shell_command local_shell cmd
     run_terminal_cmd run_terminal_command execute_shell_command""".split()
 )
@@ -36,7 +39,9 @@ class ShellReading(NamedTuple):
     noise: tuple[str, ...]
 
 
-def command_of(name: str, args: Mapping[str, Any], argument: str | None) -> str | tuple[str, ...] | None:
+def command_of(
+    name: str, args: Mapping[str, Any], argument: str | None
+) -> str | tuple[str, ...] | None:
     """The command line of a call (or its argv), or None where the call plainly has none."""
     if argument is None and name.lower() not in SHELL_NAMES:
         return None
@@ -55,8 +60,8 @@ def read_command(
 ) -> ShellReading:
     """Classify a command; cached, since agents repeat themselves.
 
-    `context` is given where the shell may be one that lives on between the commands of a context: then
-    `cd`, `export`, `source` write `shell:<context>`, on which every command of it depends.
+    `context` is given where the shell may be one that lives on between the commands of a context:
+    then `cd`, `export`, `source` write `shell:<context>`, on which every command of it depends.
     """
     from refetch.effects.resolve import Access, WriteTarget
 
@@ -109,7 +114,7 @@ def read_command(
 
 
 def _region(region: tuple[Any, ...] | None) -> Region:
-    """The reader's region tuple: ("line", from, to|None), ("tail", n), or another that equals itself."""
+    """The reader's tuple: ("line", from, to|None), ("tail", n), or one that equals only itself."""
     if region is None:
         return ALL
     if region[0] == "line" and len(region) == 3 and isinstance(region[1], int):

@@ -11,7 +11,9 @@ _ORDER = {reason: place for place, reason in enumerate(REASONS)}
 
 
 def candidates(question: Question) -> Entry | None:
-    """The latest earlier call with the same key, or the latest earlier read of what this call reads."""
+    """The latest earlier call with the same key, or the latest earlier read of what this call
+    reads.
+    """
     state, resolved = question.state, question.resolved
     found = [state.latest_same.get(question.entry.same)] if resolved.identity.known else []
     if not resolved.identity.known:
@@ -29,7 +31,9 @@ def acquit(question: Question, trace: Trace, earlier: Entry | None) -> Acquittal
     blocks += _nature(question, earlier)
     blocks.sort(key=lambda block: _ORDER[block.reason])
     reasons = list(dict.fromkeys(block.reason for block in blocks)) or ["not-comparable"]
-    evidence = sorted({seq for block in blocks if block.reason == reasons[0] for seq in block.evidence})
+    evidence = sorted(
+        {seq for block in blocks if block.reason == reasons[0] for seq in block.evidence}
+    )
     return Acquittal(
         reason=reasons[0],
         reasons=reasons,
@@ -60,6 +64,4 @@ def artefact(trace: Trace, call: Call, kept: Call) -> Acquittal:
     def ref(of: Call) -> CallRef:
         return CallRef(of.seq, of.turn, of.name, of.call_id, context=of.context)
 
-    return Acquittal(
-        "recorder-artefact", ["recorder-artefact"], call.context, ref(kept), ref(call)
-    )
+    return Acquittal("recorder-artefact", ["recorder-artefact"], call.context, ref(kept), ref(call))

@@ -1,7 +1,7 @@
 """Everything that can make knowledge stale, and the latest place where it happened (SPEC 6c).
 
-A barrier is asked for by what a call depends on, never by comparing pairs of calls, so that one pass
-stays linear. Positions (`pos`) grow with every event of the trace.
+A barrier is asked for by what a call depends on, never by comparing pairs of calls, so that one
+pass stays linear. Positions (`pos`) grow with every event of the trace.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ from refetch.effects.resolve import Resolved
 from refetch.effects.resources import EVERYTHING, NEVER, Mark, WriteIndex
 
 LOCAL = frozenset(("file", "git", "env", "shell"))
-"""Schemes that live on the machine the agent works on: a remote service's tool cannot change them."""
+"""Schemes that live on the machine the agent works on: a remote service's tool cannot change
+them.
+"""
 
 APART = frozenset(("git", "shell", "env", "todo", "task", "plan", "memory"))
-"""Schemes whose writes are known not to change what a file reads as (the shell reader names file writes apart)."""
+"""Schemes whose writes are known not to change what a file reads as (the shell reader names
+file writes apart).
+"""
 
 
 class Barrier(NamedTuple):
@@ -40,14 +44,16 @@ class _Domains:
         latest = NEVER
         for acted, mark in self._last.items():
             if mark > latest and (
-                acted == EVERYTHING or domain == EVERYTHING or acted == domain or acted in schemes
+                acted in (EVERYTHING, domain) or domain == EVERYTHING or acted in schemes
             ):
                 latest = mark
         return latest
 
 
 def domain_of(resolved: Resolved) -> str:
-    """The domain in which a call's answer can be changed: declared, local for files, else anything."""
+    """The domain in which a call's answer can be changed: declared, local for files, else
+    anything.
+    """
     if resolved.domain != EVERYTHING:
         return resolved.domain
     if resolved.schemes and resolved.schemes <= LOCAL:
@@ -73,10 +79,12 @@ class Barriers:
         self.user = NEVER
         self._by_tool: dict[str, Mark] = {}
 
-    def write(self, resource: str, change: str, mark: Mark) -> None:
+    def write(
+        self, resource: str, change: str, mark: Mark, independent: frozenset[str] = frozenset()
+    ) -> None:
         """A write to a named resource."""
         self.any_write = mark
-        self.writes.put(resource, mark)
+        self.writes.put(resource, mark, independent)
         if change != "modify":
             self.structure.put(resource, mark)
 
@@ -90,15 +98,17 @@ class Barriers:
         return max((self.failed.last(a.resource) for a in resolved.reads), default=NEVER)
 
     def written_by_others(self, resolved: Resolved, tool: str) -> Mark:
-        """The latest write that may have touched what `resolved` writes, by another tool than `tool`."""
+        """The latest write that may have touched what `resolved` writes, by another tool than
+        `tool`.
+        """
         others = (mark for name, mark in self._by_tool.items() if name != tool)
         return max(others, default=NEVER)
 
     def apply(self, resolved: Resolved, mark: Mark) -> None:
         """The effect of one execution that may have changed something."""
-        self._by_tool[resolved.identity.name] = mark
+        self._by_tool[resolved.identity.key[0]] = mark
         for target in resolved.writes:
-            self.write(target.resource, target.change, mark)
+            self.write(target.resource, target.change, mark, resolved.independent)
         domain = domain_of(resolved) if resolved.effect == "write" else resolved.domain
         if resolved.effect == "opaque":
             self.any_write = mark
@@ -121,7 +131,9 @@ class Barriers:
         for target in resolved.writes:
             latest = max(latest, self.writes.last(target.resource))
         for resource in resolved.depends:
-            latest = max(latest, self.any_write if resource == EVERYTHING else self.writes.last(resource))
+            latest = max(
+                latest, self.any_write if resource == EVERYTHING else self.writes.last(resource)
+            )
         if not resolved.reads and not resolved.writes:
             latest = max(latest, self.writes.last(EVERYTHING))
         return max(latest, self._write_domains.last(domain_of(resolved), resolved.schemes))
@@ -143,4 +155,4 @@ class Barriers:
         if not resolved.schemes:
             return NEVER
         apart = APART if resolved.schemes <= LOCAL else frozenset()
-        return self.writes.last_of_other_scheme(resolved.schemes | resolved.independent | apart)
+        return self.writes.last_of_other_scheme(resolved.schemes, apart)

@@ -28,7 +28,9 @@ def _exceeded(options: Options, calls: list[Call]) -> Iterator[Finding]:
         by_turn = Counter((call.context, call.turn) for call in calls)
         for (context, turn), count in by_turn.items():
             if count > options.per_turn:
-                yield _finding(count, options.per_turn, f"calls in turn {turn} of {context}", "turn")
+                yield _finding(
+                    count, options.per_turn, f"calls in turn {turn} of {context}", "turn"
+                )
 
 
 def _finding(actual: int, limit: int, what: str, kind: str | None) -> Finding:

@@ -1,7 +1,8 @@
 """One pass over a trace: each call is judged before its own effect is applied (SPEC 6 and 7).
 
-`Judge.feed` takes steps one at a time and returns what each decides, so that checking a file, guarding a
-live agent and scanning many traces are the same code. `judge_trace` is the whole of it for one trace.
+`Judge.feed` takes steps one at a time and returns what each decides, so that checking a file,
+guarding a live agent and scanning many traces are the same code. `judge_trace` is the whole of it
+for one trace.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from refetch.judge.question import NORMALIZATION, Question
 from refetch.judge.results import equal, result_text
 from refetch.judge.rule import ADVICE, Charge, Rule
 from refetch.judge.rules.harness_duplicate import READ_FIRST
-from refetch.judge.rules.registry import CALL_RULES
 from refetch.judge.rules.loop import RULE as LOOP
+from refetch.judge.rules.registry import CALL_RULES
 from refetch.judge.state import Options, RunState, Streak, failed_for_good, failure_text
 from refetch.model.finding import Acquittal, Finding, RunReport
 from refetch.model.trace import (
@@ -45,9 +46,8 @@ class Judge:
     """The judge of one run.
 
     Args:
-        trace: header, harness and source places of the run; its events are not read here.
-        options: limits and switches.
-        user: the user's tool tables.
+        trace: header, harness and source places of the run; its events are not read here. options:
+        limits and switches. user: the user's tool tables.
     """
 
     def __init__(
@@ -69,7 +69,8 @@ class Judge:
         self._origin: Counter[str] = Counter()
         self._recognised = 0
 
-    # -- feeding -------------------------------------------------------------------------------------
+    # -- feeding
+    # -------------------------------------------------------------------------------------
 
     def feed(self, event: Event) -> list[Decision]:
         """Take the next event of a live run; returns the decisions it brings (usually none or one).
@@ -149,7 +150,8 @@ class Judge:
             self._origin[label] += 1
             self._recognised += label not in ("name", "unknown")
 
-    # -- deciding ------------------------------------------------------------------------------------
+    # -- deciding
+    # ------------------------------------------------------------------------------------
 
     def _decide(self, entry: Entry, step: Step) -> list[Decision]:
         context = self._state.context(entry.first.context)
@@ -209,7 +211,8 @@ class Judge:
             return "inferred"
         return "proven" if question.equal(first) is True else "declared"
 
-    # -- applying ------------------------------------------------------------------------------------
+    # -- applying
+    # ------------------------------------------------------------------------------------
 
     def _remember_turn(self, question: Question, rule: Rule | None) -> None:
         entry, context = question.entry, question.context
@@ -218,7 +221,7 @@ class Judge:
         mate = context.turn_keys.get(entry.same)
         if mate is not None and rule is not None and rule.code in ("RF001", "RF002"):
             mate.add(entry)
-        elif mate is None or entry.last.status == "ok":
+        elif mate is None or entry.status == "ok":
             context.turn_keys[entry.same] = TurnKey(entry)
 
     def _remember_streaks(self, question: Question) -> None:
@@ -226,12 +229,14 @@ class Judge:
         if not entry.resolved.identity.known:
             return
         if entry.resolved.poll or entry.resolved.volatile:
-            self._extend(state.polls, (entry.first.context, entry.same), question.poll_streak, entry)
+            self._extend(
+                state.polls, (entry.first.context, entry.same), question.poll_streak, entry
+            )
         if failed_for_good(entry):
             self._extend(
                 state.failures, entry.same, question.failure_streak, entry, failure_text(entry)
             )
-        elif entry.last.status == "ok":
+        elif entry.status == "ok":
             state.failures.pop(entry.same, None)
         if entry.first.origin == "model":
             state.loops.setdefault(entry.first.context, LoopFinder()).add(entry)
@@ -249,7 +254,7 @@ class Judge:
     def _apply(self, entry: Entry) -> None:
         state, call, resolved = self._state, entry.last, entry.resolved
         mark = Mark(state.pos, call.seq)
-        status = call.status
+        status = entry.status
         self._entries[entry.first.seq] = entry
         ran = status not in NEVER_RAN
         if ran:
@@ -266,7 +271,10 @@ class Judge:
         writes = resolved.may_write and (
             status == "ok"
             or status in MAY_HAVE_RUN
-            or (status == "error" and (resolved.effect == "opaque" or resolved.command or resolved.partial))
+            or (
+                status == "error"
+                and (resolved.effect == "opaque" or resolved.command or resolved.partial)
+            )
         )
         if call.seq in self._parents and resolved.effect == "opaque":
             # What a sub-agent does is recorded as its own calls.
@@ -286,8 +294,12 @@ class Judge:
             state.latest_unknown[entry.first.name] = entry
             return
         known = state.last_result.get(entry.same)
-        if entry.result.known and entry.last.status == "ok" and not entry.last.unchanged:
-            if known is not None and equal(known, entry.result) is False and resolved.effect == "read":
+        if entry.result.known and entry.status == "ok" and not entry.last.unchanged:
+            if (
+                known is not None
+                and equal(known, entry.result) is False
+                and resolved.effect == "read"
+            ):
                 self._undeclared_write(entry, mark)
             state.last_result[entry.same] = entry.result
         state.latest_same[entry.same] = entry
@@ -316,7 +328,8 @@ class Judge:
                 return
         rows[entry.first.context] = entry
 
-    # -- overlapping executions ----------------------------------------------------------------------
+    # -- overlapping executions
+    # ----------------------------------------------------------------------
 
     def _land_neighbours(self, entry: Entry) -> None:
         """Apply, before this call is judged, what overlapping executions may have done by now."""
@@ -333,9 +346,7 @@ class Judge:
 
     def _land(self, entry: Entry) -> None:
         for _, call, resolved in self._landing:
-            if call.seq != entry.last.seq and (
-                resolved.identity.name, resolved.identity.same
-            ) != entry.same:  # fmt: skip
+            if call.seq != entry.last.seq and resolved.identity.key != entry.same:
                 self._state.barriers.apply(resolved, Mark(self._state.pos, call.seq))
 
     def _close_windows(self, entry: Entry) -> None:
@@ -346,7 +357,8 @@ class Judge:
         seq = entry.last.seq
         self._landing = [row for row in self._landing if row[0] > seq]
 
-    # -- the report ----------------------------------------------------------------------------------
+    # -- the report
+    # ----------------------------------------------------------------------------------
 
     def finish(self) -> RunReport:
         """The verdict on everything fed so far."""

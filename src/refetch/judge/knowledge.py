@@ -1,13 +1,16 @@
-"""What each context knows: which call delivered what, and whether its result is still there (SPEC 6a, 6d)."""
+"""What each context knows: which call delivered what, and whether its result is still there
+(SPEC 6a, 6d).
+"""
 
 from __future__ import annotations
 
 from refetch.effects.regions import Region
-from refetch.effects.resolve import Resolved
-from refetch.keys import UnreadableArguments, decode_json, raw_key
+from refetch.effects.resolve import Access, Resolved
 from refetch.judge.results import ResultHash, result_hash_of
+from refetch.keys import UnreadableArguments, decode_json, raw_key
 from refetch.model.finding import CallRef, Location
 from refetch.model.trace import Call
+
 
 def raw_key_of(call: Call) -> str:
     """The raw key of a call; arguments that are no JSON stand as they are."""
@@ -23,16 +26,32 @@ def raw_key_of(call: Call) -> str:
 
 
 CHAIN = 8
-"""How many earlier deliveries of one request are remembered: a named eviction may spare an older one."""
+"""How many earlier deliveries of one request are remembered: a named eviction may spare an
+older one.
+"""
 
 WINDOW = 48
-"""How many deliveries of one resource are weighed for a union; older ones are forgotten (misses only)."""
+"""How many deliveries of one resource are weighed for a union; older ones are forgotten (misses
+only).
+"""
 
 
 class Entry:
     """One logical call: `first` is its first execution (the one reported), `last` its last."""
 
-    __slots__ = ("first", "generation", "last", "pos", "previous", "resolved", "result", "seq")
+    __slots__ = (
+        "delivered",
+        "first",
+        "generation",
+        "last",
+        "pos",
+        "previous",
+        "resolved",
+        "result",
+        "same",
+        "seq",
+        "status",
+    )
 
     def __init__(self, first: Call, last: Call, resolved: Resolved, pos: int) -> None:
         self.first = first
@@ -43,27 +62,26 @@ class Entry:
         self.generation = 0
         self.result: ResultHash = result_hash_of(last, resolved.noise)
         self.previous: Entry | None = None
-
-    @property
-    def same(self) -> tuple[str, str]:
-        """The key under which equal requests meet."""
-        return (self.resolved.identity.name, self.resolved.identity.same)
+        # The key under which equal requests meet.
+        self.same = resolved.identity.key
+        self.status = last.status
+        # Whether it put content into its context: an `unchanged` answer did not.
+        self.delivered = self.status == "ok" and not last.unchanged
 
     @property
     def spelling(self) -> str:
-        """The raw key: arguments as sent, or what JSON.stringify prints for the parsed ones (SPEC 4)."""
+        """The raw key: arguments as sent, or what JSON.stringify prints for the parsed ones
+        (SPEC 4).
+        """
         return raw_key_of(self.first)
-
-    @property
-    def delivered(self) -> bool:
-        """Whether this call put content into its context: an `unchanged` answer did not."""
-        return self.last.status == "ok" and not self.last.unchanged
 
     def ref(self, lines: dict[int, int], paths: dict[int, str], *, key: str = "") -> CallRef:
         """This call as findings name it."""
         seq = self.first.seq
         line, path = lines.get(seq), paths.get(seq)
-        resources = [a.resource for a in self.resolved.reads] or [w.resource for w in self.resolved.writes]
+        resources = [a.resource for a in self.resolved.reads] or [
+            w.resource for w in self.resolved.writes
+        ]
         return CallRef(
             seq=seq,
             turn=self.first.turn,
@@ -77,7 +95,9 @@ class Entry:
 
 
 class ContextKnowledge:
-    """The memory of one context. `generation` counts whole losses, `lost` holds results lost by name."""
+    """The memory of one context. `generation` counts whole losses, `lost` holds results lost by
+    name.
+    """
 
     __slots__ = (
         "by_resource",
@@ -103,7 +123,9 @@ class ContextKnowledge:
         self.inherited: dict[str, int] = {}
 
     def fork(self, name: str, pos: int) -> ContextKnowledge:
-        """The memory of a child that starts, at `pos`, with the history of this context, called `name`."""
+        """The memory of a child that starts, at `pos`, with the history of this context, called
+        `name`.
+        """
         child = ContextKnowledge()
         child.inherited = {**self.inherited, name: pos}
         child.delivered = dict(self.delivered)
@@ -128,14 +150,22 @@ class ContextKnowledge:
             self.lost.update(seqs)
 
     def received(self, entry: Entry, name: str) -> bool:
-        """Whether a result ever reached this context (called `name`), at first hand or by inheritance."""
-        return entry.first.context == name or entry.pos <= self.inherited.get(entry.first.context, -1)
+        """Whether a result ever reached this context (called `name`), at first hand or by
+        inheritance.
+        """
+        return entry.first.context == name or entry.pos <= self.inherited.get(
+            entry.first.context, -1
+        )
 
     def holds(self, entry: Entry) -> bool:
         """Whether the result of a call is still visible here."""
         return entry.generation == self.generation and not (
             self.lost and (entry.first.seq in self.lost or entry.seq in self.lost)
         )
+
+    def covers(self, reads: tuple[Access, ...]) -> bool:
+        """Whether anything at all was delivered of each of these."""
+        return all((access.resource, access.view) in self.coverage for access in reads)
 
     def deliver(self, entry: Entry) -> None:
         """Remember what a call put into this context."""
@@ -151,7 +181,11 @@ class ContextKnowledge:
             self.by_resource[access.resource] = entry
             if failed:
                 continue
-            region = resolved.delivers if len(resolved.reads) == 1 and not resolved.command else access.region
+            region = (
+                resolved.delivers
+                if len(resolved.reads) == 1 and not resolved.command
+                else access.region
+            )
             rows = self.coverage.setdefault((access.resource, access.view), [])
             rows.append((region, entry))
             if len(rows) > 2 * WINDOW:
@@ -169,8 +203,8 @@ def _cut_chain(entry: Entry) -> None:
 
 
 class TurnKey:
-    """Equal calls of one turn: the first, the latest (equal calls never stand between each other), and
-    the first of each raw spelling."""
+    """Equal calls of one turn: the first, the latest (equal calls never stand between each other),
+    and the first of each raw spelling."""
 
     __slots__ = ("first", "latest", "spelled")
 

@@ -1,8 +1,8 @@
 """One call under judgement, and the conditions of SPEC 6 between it and an earlier one.
 
-`blocks` lists every reason why the earlier call does not make this one redundant, in the order of (a) to (f)
-and what follows. No reason at all convicts; exactly one of them lowers the verdict (a lost context, another
-context); everything else acquits.
+`blocks` lists every reason why the earlier call does not make this one redundant, in the order of
+(a) to (f) and what follows. No reason at all convicts; exactly one of them lowers the verdict (a
+lost context, another context); everything else acquits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from refetch.judge.knowledge import WINDOW, ContextKnowledge, Entry, TurnKey
 from refetch.judge.results import equal
 from refetch.judge.state import RunState, Streak, failed_for_good, failure_text
 from refetch.model.trace import NEVER_RAN, seconds
-
 
 NORMALIZATION = "normalization"
 """The equality that every normalized key has: key order, number form, blanks."""
@@ -59,7 +58,8 @@ class Question:
         self.context: ContextKnowledge = state.context(entry.first.context)
         self._marks: tuple[Mark, Mark, Mark] | None = None
 
-    # -- what stands between -------------------------------------------------------------------------
+    # -- what stands between
+    # -------------------------------------------------------------------------
 
     def barriers(self) -> tuple[Mark, Mark, Mark]:
         """The latest overlapping write, opaque call and running background job."""
@@ -75,6 +75,12 @@ class Question:
                 )
         return self._marks
 
+    @cached_property
+    def floor(self) -> int:
+        """Deliveries before this position are certainly stale."""
+        written, opaque, _ = self.barriers()
+        return max(written.pos, opaque.pos)
+
     def equal(self, other: Entry) -> bool | None:
         """Whether the results are known and equal; an `unchanged` answer counts as equal."""
         if self.entry.last.unchanged:
@@ -84,16 +90,20 @@ class Question:
             return None if known is None else equal(known, self.entry.result)
         return equal(other.result, self.entry.result)
 
-    @property
+    @cached_property
     def contradicted(self) -> bool:
-        """Whether the result differs from the last known one of the same view and region (SPEC 6f)."""
+        """Whether the result differs from the last known one of the same view and region (SPEC
+        6f).
+        """
         if self.entry.last.unchanged:
             return False
         known = self.state.last_result.get(self.entry.same)
         return known is not None and equal(known, self.entry.result) is False
 
     def blocks(self, earlier: Entry, *, since: int | None = None) -> list[Block]:
-        """Every reason why `earlier` does not make this call redundant; `since` moves the start of (c)."""
+        """Every reason why `earlier` does not make this call redundant; `since` moves the start
+        of (c).
+        """
         return list(self._blocks(earlier, earlier.pos if since is None else since))
 
     def _blocks(self, earlier: Entry, since: int) -> Iterator[Block]:
@@ -114,12 +124,14 @@ class Question:
     def _not_delivered(self, earlier: Entry) -> Iterator[Block]:
         if not (earlier.resolved.identity.known and self.resolved.identity.known):
             yield Block("arguments-unknown")
-        status = earlier.last.status
+        status = earlier.status
         if status in NEVER_RAN:
             yield Block("not-executed")
         elif status in ("error", "timeout"):
             yield Block("earlier-failed")
-        elif not earlier.delivered or (earlier.last.truncated and not self._truncated_alike(earlier)):
+        elif not earlier.delivered or (
+            earlier.last.truncated and not self._truncated_alike(earlier)
+        ):
             yield Block("not-delivered-whole")
 
     def _truncated_alike(self, earlier: Entry) -> bool:
@@ -159,7 +171,9 @@ class Question:
         began = seconds(self.entry.last.started) or seconds(self.entry.last.ended)
         ended = seconds(earlier.last.ended) or seconds(earlier.last.started)
         if began is None or ended is None:
-            return earlier.first.context != self.call.context or earlier.first.turn != self.call.turn
+            return (
+                earlier.first.context != self.call.context or earlier.first.turn != self.call.turn
+            )
         return began - ended > ttl
 
     def _differs(self, earlier: Entry) -> bool:
@@ -173,7 +187,7 @@ class Question:
     def _not_a_repeat(self, earlier: Entry) -> Iterator[Block]:
         if earlier.same != self.entry.same and not self.same_view(earlier):
             yield Block("other-view")
-        if self.entry.last.status not in ("ok", "missing"):
+        if self.entry.status not in ("ok", "missing"):
             yield Block("repeat-failed")
         if self.resolved.repeatable:
             yield Block("declared-repeatable")
@@ -183,7 +197,8 @@ class Question:
         mine = {(a.resource, a.view) for a in self.resolved.reads}
         return bool(mine) and mine <= {(a.resource, a.view) for a in earlier.resolved.reads}
 
-    # -- candidates ----------------------------------------------------------------------------------
+    # -- candidates
+    # ----------------------------------------------------------------------------------
 
     @cached_property
     def turn_mate(self) -> TurnKey | None:
@@ -193,26 +208,33 @@ class Question:
         return self.context.turn_keys.get(self.entry.same)
 
     def chain(self) -> Iterator[Entry]:
-        """Deliveries of the same request into this context, the latest first."""
+        """Deliveries of the same request into this context that may be fresh, the latest first."""
         entry = self.context.delivered.get(self.entry.same)
-        while entry is not None:
+        floor = self.floor if entry is not None else -1
+        while entry is not None and entry.pos >= floor:
             yield entry
             entry = entry.previous
 
     @cached_property
     def refetched(self) -> Entry | None:
-        """The latest delivery of the same request, in another turn, that nothing speaks against (RF003)."""
-        if not self.resolved.is_read:
+        """The latest delivery of the same request, in another turn, that nothing speaks against
+        (RF003).
+        """
+        if not self.resolved.is_read or self.resolved.poll or self.resolved.volatile:
             return None
         for entry in self.chain():
-            other_turn = entry.first.turn != self.call.turn or entry.first.context != self.call.context
+            other_turn = (
+                entry.first.turn != self.call.turn or entry.first.context != self.call.context
+            )
             if other_turn and not self.blocks(entry):
                 return entry
         return None
 
     @cached_property
     def covered(self) -> Covering | None:
-        """Earlier deliveries that nothing speaks against and that hold all that is asked (RF101)."""
+        """Earlier deliveries that nothing speaks against and that hold all that is asked
+        (RF101).
+        """
         return self.covering()
 
     @property
@@ -223,9 +245,7 @@ class Question:
         if self.covered is None or self.another_tool(self.covered.first):
             return None
         parts = self.covered.parts
-        return WouldBe(
-            self.covered.first, [e.first.seq for e in parts] if len(parts) > 1 else None
-        )
+        return WouldBe(self.covered.first, [e.first.seq for e in parts] if len(parts) > 1 else None)
 
     def covering(self, allowed: Iterable[str] = ()) -> Covering | None:
         """Earlier deliveries of the same view that hold all that is asked.
@@ -236,6 +256,8 @@ class Question:
         if not reads or self.resolved.effect != "read":
             return None
         allowed = frozenset(allowed)
+        if self.resolved.poll or self.resolved.volatile or not self.context.covers(reads):
+            return None
         parts: dict[int, Entry] = {}
         for access in reads:
             asked = self._asked(access.region)
@@ -259,7 +281,10 @@ class Question:
         open_ended = asked.kind == "range" and asked.high is None
         asked = self.resolved.delivers if open_ended and len(self.resolved.reads) == 1 else asked
         good: list[tuple[Region, Entry]] = []
+        floor = self.floor
         for region, entry in rows[-WINDOW:]:
+            if entry.pos < floor:
+                continue
             reasons = {b.reason for b in self.blocks(entry)} - {"other-region", "other-view"}
             if reasons <= allowed:
                 good.append((region, entry))
@@ -272,7 +297,8 @@ class Question:
             return True
         return earlier.resolved.program != self.resolved.program
 
-    # -- streaks -------------------------------------------------------------------------------------
+    # -- streaks
+    # -------------------------------------------------------------------------------------
 
     @cached_property
     def poll_streak(self) -> Streak | None:
@@ -298,8 +324,8 @@ class Question:
     def rewritten_since(self, first: Entry) -> Mark:
         """The latest overlapping write after an equal mutation, other than its equals.
 
-        Between two calls of a creating tool without a named resource, another creation by the same tool
-        is no barrier (SPEC 7, RF005).
+        Between two calls of a creating tool without a named resource, another creation by the same
+        tool is no barrier (SPEC 7, RF005).
         """
         written = self.state.barriers.written(self.resolved)
         if self.resolved.writes or not self.resolved.creating:
@@ -307,7 +333,9 @@ class Question:
         return self.state.barriers.written_by_others(self.resolved, self.call.name)
 
     def equal_by(self, first: Entry) -> list[str]:
-        """The names of the equalities that make both requests the same; empty where the bytes are."""
+        """The names of the equalities that make both requests the same; empty where the bytes
+        are.
+        """
         mine, other = self.resolved.identity, first.resolved.identity
         if mine.normalized == other.normalized:
             return [] if self.entry.spelling == first.spelling else [NORMALIZATION]

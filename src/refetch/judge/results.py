@@ -25,7 +25,9 @@ GROUPS = {"test-runner": ("duration", "clock", "date", "pid")}
 
 
 class ResultHash(NamedTuple):
-    """`recorded` is the trace's own `algo:hex`, `raw` a hash of the recorded text, `exit_code` as recorded."""
+    """`recorded` is the trace's own `algo:hex`, `raw` a hash of the recorded text, `exit_code`
+    as recorded.
+    """
 
     recorded: str | None
     raw: str | None
@@ -43,7 +45,7 @@ UNKNOWN = ResultHash(None, None, None)
 @lru_cache(maxsize=64)
 def _noise_pattern(kinds: tuple[str, ...]) -> re.Pattern[str]:
     names = [n for kind in kinds for n in GROUPS.get(kind, (kind,))]
-    return re.compile("|".join(NOISE[n] if n in NOISE else n for n in names), re.IGNORECASE)
+    return re.compile("|".join(NOISE.get(n, n) for n in names), re.IGNORECASE)
 
 
 def result_hash_of(call: Call, noise: tuple[str, ...] = ()) -> ResultHash:
@@ -73,7 +75,8 @@ def _text(raw: bytes) -> str:
 def equal(a: ResultHash, b: ResultHash) -> bool | None:
     """True or False where both results are known and comparable, else None.
 
-    Recorded hashes compare only within one algorithm; an exit code that differs is a different result.
+    Recorded hashes compare only within one algorithm; an exit code that differs is a different
+    result.
     """
     if a.exit_code is not None and b.exit_code is not None and a.exit_code != b.exit_code:
         return False

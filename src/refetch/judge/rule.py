@@ -14,7 +14,9 @@ FLAG, ADVICE = "flag", "advice"
 
 
 class Charge(msgspec.Struct, frozen=True):
-    """A rule's decision: the repeat under judgement is redundant given `first` (or a run-level fact)."""
+    """A rule's decision: the repeat under judgement is redundant given `first` (or a run-level
+    fact).
+    """
 
     first: Entry
     message: str
@@ -28,7 +30,9 @@ class Charge(msgspec.Struct, frozen=True):
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """`doc` is the rule file's own documentation in Markdown; `decide` is None for run-level rules."""
+    """`doc` is the rule file's own documentation in Markdown; `decide` is None for run-level
+    rules.
+    """
 
     code: str
     name: str
@@ -43,13 +47,13 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 def evidence_level(question: Question, first: Entry, since: int | None = None) -> tuple[str, str]:
-    """(level, confidence) that the evidence allows for a flag (SPEC 6, confidence; SPEC 4, other schemes)."""
+    """(level, confidence) that the evidence allows for a flag (SPEC 6, confidence; SPEC 4,
+    other schemes).
+    """
     start = first.pos if since is None else since
     barriers = question.state.barriers
     known_equal = question.equal(first) is True
-    guessed = (
-        question.resolved.inferred or first.resolved.inferred or barriers.guess.pos > start
-    )
+    guessed = question.resolved.inferred or first.resolved.inferred or barriers.guess.pos > start
     confidence = "inferred" if guessed else "proven" if known_equal else "declared"
     if known_equal:
         return FLAG, confidence

@@ -16,8 +16,8 @@ from refetch.judge.results import ResultHash, result_text
 class Options(msgspec.Struct, frozen=True):
     """What a user can set about the judgement (SPEC 7).
 
-    `poll_limit`: the k-th unchanged poll is reported. `failure_limit`: the N-th equal failure is reported.
-    `ledger`: whether acquittals are kept.
+    `poll_limit`: the k-th unchanged poll is reported. `failure_limit`: the N-th equal failure is
+    reported. `ledger`: whether acquittals are kept.
     """
 
     poll_limit: int = 4
@@ -43,7 +43,9 @@ class Streak:
 
 
 TRANSIENT = re.compile(
-    r"\b(?:429|5\d\d)\b|too many requests|rate.?limit|time[d ]*.?out|temporar|unavailable|overloaded|try again", re.I
+    r"\b(?:429|5\d\d)\b|too many requests|rate.?limit|time[d ]*.?out|temporar|unavailable"
+    r"|overloaded|try again",
+    re.I,
 )
 """Failures that can pass by themselves (SPEC 7, RF105)."""
 
@@ -83,7 +85,9 @@ class Refusals:
 
 
 class RunState:
-    """Everything remembered between two events. Memory grows with distinct requests and resources."""
+    """Everything remembered between two events. Memory grows with distinct requests and
+    resources.
+    """
 
     def __init__(self, options: Options, *, turns_inferred: bool) -> None:
         self.options = options

@@ -1,10 +1,16 @@
 """What a trace is made of: calls, events, tool metadata, findings, errors.
 
-Every structure here is frozen data (msgspec structs). Nothing in this package judges anything; it is
-the one vocabulary that readers write and the judge reads.
+Every structure here is frozen data (msgspec structs). Nothing in this package judges anything; it
+is the one vocabulary that readers write and the judge reads.
 """
 
-from refetch.model.errors import FixtureError, InputError, MissingExtraError, RefetchError, UsageError
+from refetch.model.errors import (
+    FixtureError,
+    InputError,
+    MissingExtraError,
+    RefetchError,
+    UsageError,
+)
 from refetch.model.finding import Acquittal, CallRef, Finding, Location, RunReport
 from refetch.model.region import RegionSpec
 from refetch.model.tool import ToolMeta

@@ -13,11 +13,9 @@ class InputError(RefetchError):
     """An input that cannot be read, or breaks its format.
 
     Args:
-        source: the file (or "-") as the user named it.
-        message: one sentence without the place.
-        line: 1-based line in the file, where there is one.
-        path: place inside the document as `$.path`.
-        expected, found: what the format asks for and what stands there.
+        source: the file (or "-") as the user named it. message: one sentence without the place.
+        line: 1-based line in the file, where there is one. path: place inside the document as
+        `$.path`. expected, found: what the format asks for and what stands there.
     """
 
     slug = "input"

@@ -87,7 +87,9 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Acquittal(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A repeat that was looked at and found legitimate. `evidence`: seqs of the calls that prove it."""
+    """A repeat that was looked at and found legitimate. `evidence`: seqs of the calls that
+    prove it.
+    """
 
     reason: str
     reasons: list[str]
@@ -100,8 +102,9 @@ class Acquittal(msgspec.Struct, frozen=True, omit_defaults=True):
 class RunReport(msgspec.Struct, frozen=True):
     """The verdict on one trace.
 
-    `calls` counts the model's logical calls, `attempts` every execution of them, `by_tool` the logical
-    calls by tool name. `recognised` counts the calls whose effect was known from any source but a guess.
+    `calls` counts the model's logical calls, `attempts` every execution of them, `by_tool` the
+    logical calls by tool name. `recognised` counts the calls whose effect was known from any source
+    but a guess.
     """
 
     run: str

@@ -46,7 +46,9 @@ _event = msgspec.json.Decoder(
     Call | Result | ContextLoss | ContextStart | Write | UserMessage | Request
 )
 _encode = msgspec.json.Encoder().encode
-_EXPECTED = re.compile(r"^Expected `(?P<expected>.+?)`, got `(?P<found>.+?)`(?: - at `(?P<path>.+)`)?$")
+_EXPECTED = re.compile(
+    r"^Expected `(?P<expected>.+?)`, got `(?P<found>.+?)`(?: - at `(?P<path>.+)`)?$"
+)
 _AT = re.compile(r" - at `(?P<path>.+)`$")
 _KEEP_LINES = 20
 _KNOWN_TYPES = "call, result, context_loss, context, write, user_message or request"
@@ -63,7 +65,7 @@ def lines_of(data: bytes | memoryview) -> Iterator[tuple[int, memoryview]]:
             end = size
         number += 1
         line = view[start:end]
-        if line and line != b"\r":
+        if line and bytes(line[:2]) != b"\r":
             yield number, line
         start = end + 1
 
@@ -203,8 +205,8 @@ def encode_native(trace: Trace) -> bytes:
 class NativeWriter:
     """Streams events to a file so that a killed process leaves a readable trace.
 
-    Each event is one unbuffered write of a whole line, so the operating system holds it even when the
-    process dies right after. Safe to use from several threads.
+    Each event is one unbuffered write of a whole line, so the operating system holds it even when
+    the process dies right after. Safe to use from several threads.
     """
 
     def __init__(self, path: str | os.PathLike[str], header: Header) -> None:

@@ -8,9 +8,9 @@ import msgspec
 class RegionSpec(msgspec.Struct, frozen=True, omit_defaults=True, rename={"from_": "from"}):
     """One of: an inclusive range, a cursor, a set of fields, the last n units.
 
-    `unit` is "line", "byte", "page" or "item". `from_` is 1-based for lines and pages, 0-based for bytes and
-    items, as the recorder counts; `to` is inclusive, and None means "as far as the tool goes".
-    `tail` asks for the last n units, whose place is unknown without the length.
+    `unit` is "line", "byte", "page" or "item". `from_` is 1-based for lines and pages, 0-based for
+    bytes and items, as the recorder counts; `to` is inclusive, and None means "as far as the tool
+    goes". `tail` asks for the last n units, whose place is unknown without the length.
     """
 
     unit: str | None = None

@@ -12,9 +12,9 @@ EFFECTS = ("read", "write", "pure", "none", "opaque")
 class RegionRule(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """How arguments spell a region: names of arguments, except `unit`, `limit` and `base`.
 
-    `first`/`last` name the arguments with the inclusive bounds, `count` the one with the length, `range`
-    one that holds both as a two-element list. `limit` is the tool's default number of units where no
-    end is asked (0: no limit), `base` what the tool counts from (its smallest `first`).
+    `first`/`last` name the arguments with the inclusive bounds, `count` the one with the length,
+    `range` one that holds both as a two-element list. `limit` is the tool's default number of units
+    where no end is asked (0: no limit), `base` what the tool counts from (its smallest `first`).
     """
 
     unit: str = "line"
@@ -31,9 +31,10 @@ class RegionRule(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
 class ToolMeta(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Everything that can be declared about one tool. Each field left out is simply not known.
 
-    `resource` and `depends_on` are templates: `file:{path}` takes the argument `path`; a template whose
-    argument is absent yields nothing; `{path=.}` gives a default. `effect` is one of `EFFECTS` or a table
-    by argument: `{"by": "command", "view": "read", "create": "write"}` (`"*"` for any other value).
+    `resource` and `depends_on` are templates: `file:{path}` takes the argument `path`; a template
+    whose argument is absent yields nothing; `{path=.}` gives a default. `effect` is one of
+    `EFFECTS` or a table by argument: `{"by": "command", "view": "read", "create": "write"}` (`"*"`
+    for any other value).
     """
 
     mutates: bool | None = None

@@ -11,9 +11,7 @@ from msgspec import Raw
 MAIN = "main"
 """The context that a trace without sub-agents has."""
 
-OUTCOMES = frozenset(
-    "ok error timeout unknown missing rejected not-executed cancelled".split()
-)
+OUTCOMES = frozenset("ok error timeout unknown missing rejected not-executed cancelled".split())
 NEVER_RAN = frozenset(("rejected", "not-executed", "cancelled"))
 """Outcomes of calls that had no effect at all (SPEC 3.4)."""
 
@@ -28,10 +26,11 @@ class _Event(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type"):
 class Call(_Event, frozen=True, tag="call"):
     """One execution of a tool, as recorded.
 
-    `args` is the JSON text of the parsed arguments; an empty `Raw` means that arguments were not recorded,
-    `null` that there were none. `raw_args` is the argument text exactly as the model sent it, where the
-    format has it. `result` is the JSON text of the result (empty: not recorded), `result_hash` is
-    `algo:hex`, comparable only within one algorithm. `started`/`ended`: seconds or RFC 3339.
+    `args` is the JSON text of the parsed arguments; an empty `Raw` means that arguments were not
+    recorded, `null` that there were none. `raw_args` is the argument text exactly as the model sent
+    it, where the format has it. `result` is the JSON text of the result (empty: not recorded),
+    `result_hash` is `algo:hex`, comparable only within one algorithm. `started`/`ended`: seconds or
+    RFC 3339.
     """
 
     seq: int
@@ -70,7 +69,9 @@ class Call(_Event, frozen=True, tag="call"):
 
     @property
     def status(self) -> str:
-        """The outcome in one word: `outcome` if recorded, else from `ok`, else "missing" (SPEC 3.4)."""
+        """The outcome in one word: `outcome` if recorded, else from `ok`, else "missing" (SPEC
+        3.4).
+        """
         if self.outcome is not None:
             return self.outcome if self.outcome in OUTCOMES else "unknown"
         if self.ok is None:
@@ -102,7 +103,9 @@ class Result(_Event, frozen=True, tag="result"):
 
 
 class ContextLoss(_Event, frozen=True, tag="context_loss"):
-    """Results left a context after call `after`. Without `lost`, everything delivered so far did."""
+    """Results left a context after call `after`. Without `lost`, everything delivered so far
+    did.
+    """
 
     after: int
     kind: Literal["compaction", "clear", "trim", "eviction", "truncation"] = "compaction"
@@ -148,7 +151,9 @@ Event = Call | Result | ContextLoss | ContextStart | Write | UserMessage | Reque
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something in an input that could not be read; the rest was. Shape of `errors[]` in SPEC 12."""
+    """Something in an input that could not be read; the rest was. Shape of `errors[]` in SPEC
+    12.
+    """
 
     source: str
     message: str
@@ -161,10 +166,11 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 class Trace(msgspec.Struct, frozen=True):
     """Everything one agent did on one task.
 
-    `events` are in recorded order; `seq` and `after` decide their place in time. `format` is the reader's
-    name, `harness` the program that ran the agent where the trace says so (it decides which built-in
-    tool catalogue applies). `servers` maps a tool-name prefix to the MCP server it belongs to. `lines` and
-    `paths` say where in the source a call stands, by seq. `problems` lists what could not be read.
+    `events` are in recorded order; `seq` and `after` decide their place in time. `format` is the
+    reader's name, `harness` the program that ran the agent where the trace says so (it decides
+    which built-in tool catalogue applies). `servers` maps a tool-name prefix to the MCP server it
+    belongs to. `lines` and `paths` say where in the source a call stands, by seq. `problems` lists
+    what could not be read.
     """
 
     run: str

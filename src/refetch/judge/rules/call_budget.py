@@ -1,7 +1,7 @@
 """More calls than the ceiling that was set.
 
-The budget counts the model's own logical calls, in total, per tool and per turn; also tokens and cost where a
-ceiling is given. It is the only rule that catches a fetch that was never needed.
+The budget counts the model's own logical calls, in total, per tool and per turn; also tokens and
+cost where a ceiling is given. It is the only rule that catches a fetch that was never needed.
 
 ## Why it matters
 A read of README.md that served nothing is no repeat of anything; only a budget notices it.

@@ -1,11 +1,11 @@
 """A read of a part that earlier reads already delivered.
 
-Each delivered region is kept as a range; a request inside the union of what was delivered since the last write
-brings nothing new.
+Each delivered region is kept as a range; a request inside the union of what was delivered since the
+last write brings nothing new.
 
 ## Why it matters
-Focusing on forty lines of a file that stands in context is cheap and sometimes helps, so it is advice; it is
-still carried from then on.
+Focusing on forty lines of a file that stands in context is cheap and sometimes helps, so it is
+advice; it is still carried from then on.
 
 ## Flagged
 - Lines 1-800 in turn 1, lines 300-340 in turn 4 (advice).
@@ -31,7 +31,9 @@ from refetch.judge.rule import ADVICE, Charge, Rule
 
 
 def decide(question: Question) -> Charge | None:
-    """(a) to (f) hold for a strict part, or for exactly the union of several reads; same tool or program."""
+    """(a) to (f) hold for a strict part, or for exactly the union of several reads; same tool
+    or program.
+    """
     found = question.covered
     if found is None or question.another_tool(found.first):
         return None

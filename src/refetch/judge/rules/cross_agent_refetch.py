@@ -1,6 +1,7 @@
 """Another agent of the same run already had this answer.
 
-The contexts are separate, so the model is not to blame: the orchestration could have passed the result on.
+The contexts are separate, so the model is not to blame: the orchestration could have passed the
+result on.
 
 ## Why it matters
 Seventeen children that list the same pull requests pay for it seventeen times.

@@ -1,7 +1,7 @@
 """The same content fetched again through another tool.
 
-Both tools show the content of one resource (`cat a.py` after `Read a.py`), nothing was written in between, and
-the first result is still in context.
+Both tools show the content of one resource (`cat a.py` after `Read a.py`), nothing was written in
+between, and the first result is still in context.
 
 ## Why it matters
 Two tools for one thing often mean that a prompt or a harness pushes the model to use both.

@@ -1,7 +1,7 @@
 """The same change made again in a later turn.
 
-A second side effect, or a write of what is already there. It is a hazard, not a fetch, and stays outside the
-redundancy totals.
+A second side effect, or a write of what is already there. It is a hazard, not a fetch, and stays
+outside the redundancy totals.
 
 ## Why it matters
 Two certificates, two refunds, seven empty documents.
@@ -30,7 +30,9 @@ from refetch.judge.rule import ADVICE, Charge, Rule
 
 
 def decide(question: Question) -> Charge | None:
-    """Same key in a later turn, both ok, no user message and no other overlapping write or opaque call between."""
+    """Same key in a later turn, both ok, no user message and no other overlapping write or
+    opaque call between.
+    """
     resolved = question.resolved
     if resolved.effect != "write" or resolved.repeatable or not resolved.identity.known:
         return None

@@ -1,11 +1,12 @@
 """The same call, to the byte, twice in one turn.
 
-The model wrote both calls in one response, before it saw any result, and nothing that could change the
-answer lies between them. The second call brings nothing; if the tool writes, the effect happens twice.
+The model wrote both calls in one response, before it saw any result, and nothing that could change
+the answer lies between them. The second call brings nothing; if the tool writes, the effect happens
+twice.
 
 ## Why it matters
-Each copy is executed, paid for and carried in the prompt of every later request. With a tool that sends
-or books, the user gets two mails or two bookings.
+Each copy is executed, paid for and carried in the prompt of every later request. With a tool that
+sends or books, the user gets two mails or two bookings.
 
 ## Flagged
 - `search({"query":"config"})` twice in turn 1.
@@ -21,7 +22,8 @@ or books, the user gets two mails or two bookings.
 - Commands whose effect is unknown, unless both results are known and equal.
 
 ## If it is wrong for a tool
-Declare it: `[tool.refetch.tools.roll_dice]` with `repeatable = true` (or `volatile = true` for a sensor).
+Declare it: `[tool.refetch.tools.roll_dice]` with `repeatable = true` (or `volatile = true` for a
+sensor).
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ SPARED = frozenset(("context-lost", "other-region", "other-view"))
 
 
 def in_turn(question: Question, first: Entry) -> Charge | None:
-    """The charge that both in-turn rules share: (a), (c), (e) and (f) hold between equal calls of a turn."""
+    """The charge that both in-turn rules share: (a), (c), (e) and (f) hold between equal calls
+    of a turn.
+    """
     resolved, mate = question.resolved, question.turn_mate
     if mate is None or resolved.poll or resolved.volatile or resolved.repeatable:
         return None

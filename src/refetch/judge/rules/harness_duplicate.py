@@ -1,7 +1,7 @@
 """A repeat that the harness made happen, not the model.
 
-One request executed twice, an attachment read twice, or a read that the harness's own rules require before an
-edit.
+One request executed twice, an attachment read twice, or a read that the harness's own rules require
+before an edit.
 
 ## Why it matters
 The tokens are spent all the same, but the fix is in the harness.
@@ -31,13 +31,17 @@ from refetch.judge.knowledge import Entry
 from refetch.judge.question import Question
 from refetch.judge.rule import ADVICE, Charge, Rule
 
-READ_FIRST = re.compile(r"\bread (?:it|the file|this file)? ?first\b|not been read|must (?:first )?(?:be )?read", re.I)
+READ_FIRST = re.compile(
+    r"\bread (?:it|the file|this file)? ?first\b|not been read|must (?:first )?(?:be )?read", re.I
+)
 
 
 def decide(question: Question) -> Charge | None:
     """A double execution, an injected duplicate, or a read forced by a refused write."""
     if question.double_of is not None:
-        return _charge(question.double_of, "one request was executed twice by the harness", "double-execution")
+        return _charge(
+            question.double_of, "one request was executed twice by the harness", "double-execution"
+        )
     if question.call.origin != "model":
         return _injected(question)
     return _forced(question)
@@ -64,7 +68,11 @@ def _forced(question: Question) -> Charge | None:
         other = entry.first.origin != "model" or entry.first.name != question.call.name
         reasons = {b.reason for b in question.blocks(entry)} - {"other-view"}
         if other and not reasons:
-            return _charge(entry, "the harness refuses a write before it is read by its own tool", "forced-refetch")
+            return _charge(
+                entry,
+                "the harness refuses a write before it is read by its own tool",
+                "forced-refetch",
+            )
     return None
 
 

@@ -1,7 +1,7 @@
 """Polling that keeps getting the same answer.
 
-Waiting is legitimate, so a poll is never a stale re-fetch; but the fourth unchanged answer in a row says that
-the agent should wait longer, or be told.
+Waiting is legitimate, so a poll is never a stale re-fetch; but the fourth unchanged answer in a row
+says that the agent should wait longer, or be told.
 
 ## Why it matters
 The most expensive run on record asked for one process log 1,535 times.
@@ -37,7 +37,7 @@ def decide(question: Question) -> Charge | None:
         return None
     return Charge(
         streak.entry,
-        f"poll {streak.count + 1} in a row with an unchanged answer; wait longer, or let the tool notify",
+        f"poll {streak.count + 1} in a row with an unchanged answer; wait longer, or be notified",
         level=ADVICE,
     )
 

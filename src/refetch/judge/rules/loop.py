@@ -1,7 +1,8 @@
 """The run goes round in circles.
 
-One call with an unchanged result five times or more, or a sequence of two to five distinct calls three times or
-more, whatever the verdict on each single call is. It names the calls and adds no cost.
+One call with an unchanged result five times or more, or a sequence of two to five distinct calls
+three times or more, whatever the verdict on each single call is. It names the calls and adds no
+cost.
 
 ## Why it matters
 Loops are where the large waste is: one run repeated a read 95 times.

@@ -1,7 +1,7 @@
 """A re-read of something that the context manager threw away.
 
-The answer was delivered, is still true, but left the context by compaction, clearing, trimming or eviction. The
-model had to ask again; the cost belongs to the context manager.
+The answer was delivered, is still true, but left the context by compaction, clearing, trimming or
+eviction. The model had to ask again; the cost belongs to the context manager.
 
 ## Why it matters
 Re-reads after compaction are the price of compaction; the number belongs beside its savings.

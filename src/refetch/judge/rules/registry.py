@@ -1,4 +1,6 @@
-"""All rules, in the order in which they are asked (SPEC 7). The first that charges a call has it."""
+"""All rules, in the order in which they are asked (SPEC 7). The first that charges a call has
+it.
+"""
 
 from __future__ import annotations
 

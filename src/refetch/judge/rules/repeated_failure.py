@@ -29,7 +29,9 @@ from refetch.judge.rule import ADVICE, Charge, Rule
 
 
 def decide(question: Question) -> Charge | None:
-    """The same normalized key failing with the same normalized error for the N-th time (`failure_limit`)."""
+    """The same normalized key failing with the same normalized error for the N-th time
+    (`failure_limit`).
+    """
     streak = question.failure_streak
     if streak is None or streak.count + 1 < question.state.options.failure_limit:
         return None

@@ -1,7 +1,7 @@
 """A re-read that would be redundant, had not a write to that very resource failed in between.
 
-The failed edit is evidence that the model's copy may be wrong or misremembered, so a fresh look is fair; the
-tool could have returned the current text with its error and saved the read.
+The failed edit is evidence that the model's copy may be wrong or misremembered, so a fresh look is
+fair; the tool could have returned the current text with its error and saved the read.
 
 ## Why it matters
 It shows which editing tool causes extra reads.
@@ -39,7 +39,7 @@ def decide(question: Question) -> Charge | None:
         return None
     return Charge(
         base.first,
-        f"a write to it failed in between (call {failed.seq}); the tool could return the text with its error",
+        f"a write to it failed in between (call {failed.seq}); its error could show the text",
         level=ADVICE,
         evidence=[failed.seq],
         calls=base.calls,

@@ -1,10 +1,11 @@
 """A re-read that would be redundant, had not the user said something in between.
 
-People ask for fresh looks and change things themselves, so this is advice by default, counted as a line of its
-own. With `user_message_is_barrier = false` it becomes RF003.
+People ask for fresh looks and change things themselves, so this is advice by default, counted as a
+line of its own. With `user_message_is_barrier = false` it becomes RF003.
 
 ## Why it matters
-In support agents a user message lies between almost all turns; most re-reads across one are plain waste.
+In support agents a user message lies between almost all turns; most re-reads across one are plain
+waste.
 
 ## Flagged
 - `get_reservation(7)` before and after the user's next message, equal answer (advice).

@@ -1,7 +1,8 @@
 """The same call in another spelling, twice in one turn.
 
-The two calls differ as text, but are equal by construction: the order of keys, `5` and `"5"` and `5.0`, blanks
-around a string, commentary arguments, declared defaults, or two spellings of one path or address.
+The two calls differ as text, but are equal by construction: the order of keys, `5` and `"5"` and
+`5.0`, blanks around a string, commentary arguments, declared defaults, or two spellings of one path
+or address.
 
 ## Why it matters
 It is the duplicate that a comparison of texts overlooks, and it costs the same.
@@ -48,7 +49,8 @@ def decide(question: Question) -> Charge | None:
         return None
     return Charge(
         charge.first,
-        "same turn; equal apart from " + ", ".join(WORDS[n] for n in question.equal_by(charge.first)),
+        "same turn; equal apart from "
+        + ", ".join(WORDS[n] for n in question.equal_by(charge.first)),
         level=charge.level,
         confidence=charge.confidence,
         side_effect=charge.side_effect,

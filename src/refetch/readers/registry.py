@@ -92,6 +92,9 @@ _HERE = "refetch.readers"
 READERS: tuple[BuiltIn, ...] = (
     BuiltIn("native", "refetch trace", f"{_HERE}.native"),
     BuiltIn("claude-code", "Claude Code session", f"{_HERE}.claude_code"),
+    BuiltIn("mini-swe-agent", "mini-swe-agent trajectory", f"{_HERE}.mini_swe_agent"),
+    BuiltIn("tau-bench", "tau-bench results", f"{_HERE}.tau_bench"),
+    BuiltIn("tau2-bench", "tau2-bench results", f"{_HERE}.tau2"),
     BuiltIn("openai-chat", "OpenAI chat messages", f"{_HERE}.openai_chat"),
 )
 

@@ -95,6 +95,9 @@ READERS: tuple[BuiltIn, ...] = (
     BuiltIn("mini-swe-agent", "mini-swe-agent trajectory", f"{_HERE}.mini_swe_agent"),
     BuiltIn("tau-bench", "tau-bench results", f"{_HERE}.tau_bench"),
     BuiltIn("tau2-bench", "tau2-bench results", f"{_HERE}.tau2"),
+    BuiltIn("codex-cli", "Codex rollout", f"{_HERE}.codex"),
+    BuiltIn("codex-exec", "codex exec --json", f"{_HERE}.codex_exec"),
+    BuiltIn("pi", "pi session", f"{_HERE}.pi"),
     BuiltIn("openai-chat", "OpenAI chat messages", f"{_HERE}.openai_chat"),
 )
 

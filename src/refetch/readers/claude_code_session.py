@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import msgspec
 from msgspec import Raw
 
 from refetch.model.trace import (
@@ -20,72 +19,32 @@ from refetch.model.trace import (
     UserMessage,
     Write,
 )
+from refetch.readers import claude_code_harness as harness
 from refetch.readers.blocks import EMPTY, raw_chars, raw_hash, raw_of, whole_text
 from refetch.readers.claude_code_outcomes import PEOPLE_ANSWER, outcome_of
 from refetch.readers.claude_code_people import (
     Prompt,
-    prompt_from_text,
     prompt_of,
     shell_output,
 )
 from refetch.readers.claude_code_records import (
-    Attachment,
     Block,
     Line,
     Message,
     Progress,
     agent_message_of,
-    attached_file,
 )
-from refetch.readers.claude_code_regions import delivered_lines, region_of, without_reminder
+from refetch.readers.claude_code_regions import delivered_lines, without_reminder
+from refetch.readers.claude_code_state import Context, Pending, path_argument, usage_of
 from refetch.readers.claude_code_threads import Threads
 
 FORMAT = "claude-code"
 _TASK_CHARS = 200
-_EDITS = frozenset(("Write", "Edit", "MultiEdit", "NotebookEdit"))
 _AGENTS = frozenset(("Task", "Agent"))
 _SYNTHETIC = "<synthetic>"
 _BACKGROUND_ARG = re.compile(rb'"run_in_background"\s*:\s*true')
 _FORK_ARG = re.compile(rb'"subagent_type"\s*:\s*"fork"')
 _AGENT_ID = re.compile(rb'"agentId"\s*:\s*"([^"\\]{1,80})"')
-_ANY_FILE = "file:**"
-
-_any = msgspec.json.Decoder()
-_ids = msgspec.json.Decoder(dict[str, Any])
-
-
-class _Pending:
-    """A call whose result may still come; becomes a `Call` at the end."""
-
-    __slots__ = ("fields", "line_uuid", "message", "place")
-
-    def __init__(
-        self, place: int, message: str, line_uuid: str | None, fields: dict[str, Any]
-    ) -> None:
-        self.place = place
-        self.message = message
-        self.line_uuid = line_uuid
-        self.fields = fields
-
-    @property
-    def open(self) -> bool:
-        """True until a result came."""
-        return "outcome" not in self.fields
-
-
-class _Context:
-    """One model's history while it is read."""
-
-    __slots__ = ("last_loss", "model", "parent_tool", "place", "requests", "turn", "turns")
-
-    def __init__(self, place: int | None, parent_tool: str | None) -> None:
-        self.place = place
-        self.parent_tool = parent_tool
-        self.turn = 0
-        self.turns: dict[str, int] = {}
-        self.requests: dict[str, tuple[int, Raw, str | None]] = {}
-        self.model: str | None = None
-        self.last_loss: int | None = None
 
 
 class Session:
@@ -101,16 +60,16 @@ class Session:
         self.task: str | None = None
         self.model: str | None = None
         self.events: list[Event | None] = []
-        self.calls: list[_Pending] = []
+        self.calls: list[Pending] = []
         self.lines: dict[int, int] = {}
         self.paths: dict[int, str] = {}
-        self.contexts: dict[str, _Context] = {MAIN: _Context(None, None)}
+        self.contexts: dict[str, Context] = {MAIN: Context(None, None)}
         self._by_key: set[tuple[str, str, str]] = set()
-        self._by_id: dict[str, list[_Pending]] = {}
+        self._by_id: dict[str, list[Pending]] = {}
         self._agents: dict[str, int] = {}
         self._seen: set[str] = set()
         self._threads = Threads()
-        self._shell: _Pending | None = None
+        self._shell: Pending | None = None
         self._handlers = {
             "assistant": self._assistant,
             "user": self._user,
@@ -124,6 +83,10 @@ class Session:
     def last_seq(self) -> int:
         """The latest call so far, -1 before all."""
         return len(self.calls) - 1
+
+    def calls_with(self, call_id: str | None) -> list[Pending]:
+        """The calls that carry this id, in order."""
+        return self._by_id.get(call_id or "", [])
 
     def add(self, line: Line, number: int, part: str | None = None) -> None:
         """Take the next record.
@@ -158,7 +121,7 @@ class Session:
     def _enter(self, context: str, parent_tool: str | None) -> str:
         known = self.contexts.get(context)
         if known is None:
-            self.contexts[context] = _Context(len(self.events), parent_tool)
+            self.contexts[context] = Context(len(self.events), parent_tool)
             self.events.append(None)
         elif known.parent_tool is None:
             known.parent_tool = parent_tool
@@ -226,18 +189,19 @@ class Session:
             fields["name"] in _AGENTS
         ):
             fields["background"] = bool(_BACKGROUND_ARG.search(memoryview(block.input)))
-        self._new_call(fields, key, line.uuid, number, part)
+        self.new_call(fields, key, line.uuid, number, part)
 
-    def _new_call(
+    def new_call(
         self,
         fields: dict[str, Any],
         key: str,
         line_uuid: str | None,
         number: int,
         part: str | None = None,
-    ) -> _Pending:
+    ) -> Pending:
+        """A call with these fields is next; its `seq` is its ordinal."""
         seq = fields["seq"] = len(self.calls)
-        pending = _Pending(len(self.events), key, line_uuid, fields)
+        pending = Pending(len(self.events), key, line_uuid, fields)
         self.calls.append(pending)
         self.events.append(None)
         self.lines[seq] = number
@@ -271,12 +235,12 @@ class Session:
             return
         text = "\n".join(words)
         if line.is_compact_summary:
-            self._lose(context, "compaction")
+            self.lose(context, "compaction")
         prompt = prompt_of(line, text) if words else None
         if prompt is not None:
             self._prompted(prompt, line, number)
         elif spoke:
-            self._user_message(context)
+            self.user_message(context)
         elif self._shell is not None and (printed := shell_output(text)) is not None:
             result = raw_of(printed)
             self._deliver(self._shell, result, result)
@@ -306,16 +270,14 @@ class Session:
         if name in _AGENTS and (agent := _AGENT_ID.search(memoryview(details))):
             self._agents[agent[1].decode("utf-8", "replace")] = fields["seq"]
         if says.modified_outside:
-            self._written_outside(_path_argument(fields["args"]))
+            self.written_outside(path_argument(fields["args"]))
         if says.user_spoke or (name in PEOPLE_ANSWER and says.outcome == "ok"):
-            self._user_message(context)
+            self.user_message(context)
 
-    def _open_call(
-        self, call_id: str | None, context: str, asked_in: str | None
-    ) -> _Pending | None:
+    def _open_call(self, call_id: str | None, context: str, asked_in: str | None) -> Pending | None:
         candidates = [
             call
-            for call in self._by_id.get(call_id or "", ())
+            for call in self.calls_with(call_id)
             if call.open and call.fields["context"] == context
         ]
         if len(candidates) <= 1:
@@ -327,7 +289,7 @@ class Session:
         return next(call for call in candidates if call.message == latest)
 
     @staticmethod
-    def _deliver(pending: _Pending, result: Raw, hashed: Raw | memoryview) -> None:
+    def _deliver(pending: Pending, result: Raw, hashed: Raw | memoryview) -> None:
         if not memoryview(result):
             # A result block without content: the tool answered with nothing.
             result = hashed = Raw(b'""')
@@ -346,8 +308,8 @@ class Session:
             if seqs:
                 self.events.append(ContextLoss(self.last_seq, "trim", MAIN, seqs))
         if prompt.clears:
-            self._lose(MAIN, "clear")
-        self._user_message(MAIN)
+            self.lose(MAIN, "clear")
+        self.user_message(MAIN)
         if self.task is None and not prompt.clears and prompt.shell is None:
             self.task = prompt.text[:_TASK_CHARS]
         if prompt.shell is not None:
@@ -358,21 +320,23 @@ class Session:
                 "origin": "user",
                 "cwd": line.cwd,
             }
-            self._shell = self._new_call(fields, "", line.uuid, number)
+            self._shell = self.new_call(fields, "", line.uuid, number)
 
-    def _user_message(self, context: str) -> None:
+    def user_message(self, context: str) -> None:
+        """A person spoke, after everything so far."""
         self.events.append(UserMessage(self.last_seq, context))
 
-    def _lose(self, context: str, kind: Any) -> None:
+    def lose(self, context: str, kind: Any) -> None:
+        """Everything delivered so far left the context."""
         state = self.contexts[context]
         if state.last_loss != self.last_seq:
             self.events.append(ContextLoss(self.last_seq, kind, context))
             state.last_loss = self.last_seq
 
-    def _written_outside(self, path: str | None, by: str = "external") -> None:
-        self.events.append(Write(f"file:{path}" if path else _ANY_FILE, self.last_seq, by))
-
-    # What the harness did
+    def written_outside(self, path: str | None) -> None:
+        """Somebody else wrote this file, or any file."""
+        scope = f"file:{path}" if path else harness.ANY_FILE
+        self.events.append(Write(scope, self.last_seq, "external"))
 
     def _progress(self, line: Line, context: str, number: int, part: str | None) -> None:
         progress = line.data
@@ -381,13 +345,22 @@ class Session:
         if progress.type == "agent_progress" and progress.agent_id is not None:
             self._agent_said(progress, line, number, part)
         elif progress.type == "hook_progress":
-            self._hook(
+            harness.hooked(
+                self,
                 progress.hook_event,
                 progress.hook_name,
                 progress.command,
                 line.parent_tool_use_id,
-                context,
             )
+
+    def _system(self, line: Line, context: str, number: int, part: str | None) -> None:
+        harness.system(self, line, context)
+
+    def _queued(self, line: Line, context: str, number: int, part: str | None) -> None:
+        harness.queued(self, line)
+
+    def _attached(self, line: Line, context: str, number: int, part: str | None) -> None:
+        harness.attached(self, line, context, number, part)
 
     def _agent_said(self, progress: Progress, line: Line, number: int, part: str | None) -> None:
         inner = agent_message_of(progress)
@@ -406,97 +379,6 @@ class Session:
         elif inner.type == "user":
             self._said(inner.message, line, context, number, inner.tool_use_result)
 
-    def _hook(
-        self,
-        event: str | None,
-        hook_name: str | None,
-        command: str | None,
-        call_id: str | None,
-        context: str,
-    ) -> None:
-        """A command that ran after an edit may have written any file: formatters do.
-
-        "callback" is code of the harness itself; it writes nothing.
-        """
-        tool = (hook_name or "").partition(":")[2]
-        if event != "PostToolUse" or tool not in _EDITS or not command or command == "callback":
-            return
-        places = {self.last_seq}
-        if calls := self._by_id.get(call_id or ""):
-            places.add(calls[-1].fields["seq"])
-        for after in sorted(places):
-            self.events.append(Write(_ANY_FILE, after, "hook"))
-
-    def _system(self, line: Line, context: str, number: int, part: str | None) -> None:
-        if line.subtype == "compact_boundary":
-            self._lose(context, "compaction")
-        elif line.subtype == "microcompact_boundary":
-            self._trim(line, context)
-
-    def _trim(self, line: Line, context: str) -> None:
-        try:
-            ids = _ids.decode(line.microcompact_metadata).get("compactedToolIds")
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            ids = None
-        if not isinstance(ids, list):
-            self._lose(context, "trim")
-            return
-        lost = [
-            call.fields["seq"]
-            for call_id in ids
-            if isinstance(call_id, str)
-            for call in self._by_id.get(call_id, ())
-            if call.fields["context"] == context
-        ]
-        if lost:
-            self.events.append(ContextLoss(self.last_seq, "trim", context, lost))
-
-    def _queued(self, line: Line, context: str, number: int, part: str | None) -> None:
-        if line.operation == "enqueue" and prompt_from_text(whole_text(line.content)) is not None:
-            self._user_message(MAIN)
-
-    def _attached(self, line: Line, context: str, number: int, part: str | None) -> None:
-        attachment = line.attachment
-        if attachment is None:
-            return
-        if attachment.type == "edited_text_file":
-            self._written_outside(attachment.filename)
-        elif attachment.type == "queued_command":
-            if attachment.command_mode != "task-notification" and prompt_from_text(
-                whole_text(attachment.prompt)
-            ):
-                self._user_message(context)
-        elif attachment.type == "file":
-            self._attached_file(attachment, line, context, number, part)
-        elif attachment.type.startswith("hook_"):
-            self._hook(
-                attachment.hook_event,
-                attachment.hook_name,
-                attachment.command or "hook",
-                attachment.tool_use_id,
-                context,
-            )
-
-    def _attached_file(
-        self, attachment: Attachment, line: Line, context: str, number: int, part: str | None
-    ) -> None:
-        """A file that the harness read by itself: mentioned by the user, or restored."""
-        fields: dict[str, Any] = {
-            "turn": self.contexts[context].turn,
-            "name": "Read",
-            "args": raw_of({"file_path": attachment.filename}),
-            "context": context,
-            "origin": "harness",
-            "cwd": line.cwd,
-            "outcome": "ok",
-            "truncated": attachment.truncated,
-            "ended": line.timestamp,
-        }
-        found = attached_file(attachment)
-        if found is not None:
-            fields["delivered"] = region_of(found)
-        self._new_call(fields, "", line.uuid, number, part)
-
     # The end
 
     def trace(self, problems: list[Problem]) -> Trace:
@@ -505,7 +387,7 @@ class Session:
             if state.place is not None:
                 self.events[state.place] = self._started(name, state)
             for key, (place, usage, model) in state.requests.items():
-                self.events[place] = Request(state.turns[key], name, model, _usage(usage))
+                self.events[place] = Request(state.turns[key], name, model, usage_of(usage))
         for call in self.calls:
             self.events[call.place] = Call(**call.fields)
         return Trace(
@@ -521,7 +403,7 @@ class Session:
             problems=problems,
         )
 
-    def _started(self, name: str, state: _Context) -> ContextStart:
+    def _started(self, name: str, state: Context) -> ContextStart:
         parent = self._agents.get(name)
         if parent is None and (calls := self._by_id.get(state.parent_tool or "")):
             parent = calls[-1].fields["seq"]
@@ -534,24 +416,3 @@ class Session:
             background=bool(fields.get("background", False)),
             model=state.model,
         )
-
-
-def _usage(raw: Raw) -> dict[str, Any] | None:
-    if not memoryview(raw):
-        return None
-    try:
-        usage = _any.decode(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
-    return usage if isinstance(usage, dict) else None
-
-
-def _path_argument(args: Raw) -> str | None:
-    try:
-        values = _any.decode(args)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
-    if not isinstance(values, dict):
-        return None
-    path = values.get("file_path", values.get("notebook_path"))
-    return path if isinstance(path, str) else None

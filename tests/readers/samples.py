@@ -58,20 +58,23 @@ def _claude_code() -> bytes:
         asked("a1", "m1", ("t3", "Bash", {"command": "grep x y"})),
         answered("r1", "t3", "Exit code 1\n", is_error=True),
         asked("a2", "m2", ("t4", "Edit", {"file_path": "/w/b"}), ("t5", "Read", {})),
+        {**asked("a3", "m2"), "message": {"content": [{"type": "tool_use", "name": "Nameless"}]}},
         answered("r2", "t4", "<tool_use_error>Sibling tool call errored", is_error=True),
     )
 
 
 def _openai_chat() -> bytes:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": "ü"}'}}
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"role": "user", "content": "go"},
         {"role": "assistant", "content": None, "tool_calls": [call, call]},
         {"role": "tool", "tool_call_id": "c", "content": "one"},
         {"role": "tool", "tool_call_id": "c", "content": "two"},
         {"role": "assistant", "content": "done"},
     ]
-    return json.dumps({"model": "m", "messages": messages}).encode()
+    shell = {"id": "d", "type": "custom", "custom": {"name": "shell", "input": "ls -l"}}
+    messages.insert(1, {"role": "assistant", "tool_calls": [shell]})
+    return json.dumps({"model": "m", "messages": messages}, indent=1).encode()
 
 
 SMALL: tuple[Sample, ...] = (

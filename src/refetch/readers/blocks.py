@@ -77,6 +77,19 @@ def beginning(raw: Raw | memoryview, size: int = 200) -> str:
     return _cut_string(text if end < 0 else text[: end + 1])
 
 
+def one_line(raw: Raw) -> Raw:
+    """The same JSON without line breaks; itself where it has none.
+
+    Inside a JSON string a line break is always escaped, so every bare one is mere layout.
+    """
+    if not memoryview(raw):
+        return raw
+    text = bytes(raw)
+    if b"\n" not in text and b"\r" not in text:
+        return raw
+    return Raw(text.replace(b"\n", b" ").replace(b"\r", b" "))
+
+
 def starts_with(raw: Raw | memoryview, *prefixes: bytes) -> bool:
     """True if a result's text begins with one of these (at most 60 plain ASCII bytes each).
 

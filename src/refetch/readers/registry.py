@@ -20,11 +20,14 @@ from typing import Protocol
 import msgspec
 
 from refetch.model.errors import InputError, RefetchError, UsageError
-from refetch.model.trace import Trace
+from refetch.model.trace import Call, Trace
+from refetch.readers.blocks import one_line
 from refetch.readers.sniff import Sniffed, normalized_text, sniff_bytes
 
 PLUGIN_GROUP = "refetch.readers"
 _KEYS_SHOWN = 12
+# The encoder leaves out a field only where it is the default object itself.
+_UNSAID = Call(0, 0, "")
 
 
 class Reader(Protocol):
@@ -169,8 +172,7 @@ def read_bytes(data: bytes, source: str = "-", input_format: str | None = None) 
 
     Raises:
         InputError: unknown format (the message lists the known ones and the first keys found),
-        nothing
-            readable in it, or a reader that failed on it.
+            nothing readable in it, or a reader that failed on it.
         UsageError: no reader has the name `input_format`.
     """
     data = normalized_text(data)
@@ -180,12 +182,17 @@ def read_bytes(data: bytes, source: str = "-", input_format: str | None = None) 
     reader = claim(sniffed)
     if reader is None:
         raise unknown_format(sniffed, source, empty=not data.strip())
-    return _read_with(reader, data, source)
+    return _read_with(reader, data, source, one_line_each=sniffed.shape == "lines")
 
 
-def _read_with(reader: Reader, data: bytes, source: str) -> list[Trace]:
+def _read_with(
+    reader: Reader, data: bytes, source: str, *, one_line_each: bool = False
+) -> list[Trace]:
     try:
-        return reader.read(data, source)
+        traces = reader.read(data, source)
+        spread = not one_line_each and b"\n" in data
+        for trace in traces:
+            _settle(trace, spread)
     except RefetchError:
         raise
     except Exception as error:
@@ -194,6 +201,29 @@ def _read_with(reader: Reader, data: bytes, source: str) -> list[Trace]:
         raise InputError(
             source, f"the {reader.name} reader failed on this input ({what}: {error})"
         ) from error
+    return traces
+
+
+def _settle(trace: Trace, spread: bool) -> None:
+    """Give JSON text the form in which it can be written: on one line, left out where empty.
+
+    The native format and the JSON Lines reports write this text as it is, one event a line. Only an
+    indented document (`spread`) can hold text that runs over lines.
+    """
+    for index, event in enumerate(trace.events):
+        if type(event) is not Call:
+            continue
+        args, result = event.args, event.result
+        if not memoryview(args):
+            args = _UNSAID.args
+        elif spread:
+            args = one_line(args)
+        if not memoryview(result):
+            result = _UNSAID.result
+        elif spread:
+            result = one_line(result)
+        if args is not event.args or result is not event.result:
+            trace.events[index] = msgspec.structs.replace(event, args=args, result=result)
 
 
 class UnknownFormatError(InputError):

@@ -10,6 +10,7 @@ from msgspec import Raw
 
 from refetch.readers.blocks import (
     beginning,
+    one_line,
     parsed_args,
     raw_chars,
     raw_hash,
@@ -69,3 +70,13 @@ def test_whole_texts() -> None:
     assert whole_text(raw([{"text": "a"}, {"type": "image"}, "b"])) == "a\n\nb"
     assert whole_text(raw(None)) == whole_text(Raw(b"{")) == ""
     assert whole_text(raw_of({"a": 1})) == '{"a":1}'
+
+
+def test_layout_is_put_on_one_line_and_texts_stay() -> None:
+    value = {"a": ["two\nlines", 5], "b": {}}
+    spread = Raw(json.dumps(value, indent=2).replace("\n", "\r\n").encode())
+    flat = one_line(spread)
+    assert b"\n" not in bytes(flat)
+    assert json.loads(bytes(flat)) == value
+    assert one_line(flat) is flat
+    assert bytes(one_line(Raw())) == b""

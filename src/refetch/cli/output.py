@@ -79,14 +79,13 @@ def write_text(stream: TextIO, text: str) -> None:
     stream.flush()
 
 
-def look_of(color: bool | None, *, why: bool = False, calls: bool = False, top: int = 20) -> Look:
+def look_of(color: bool | None, *, why: bool = False, top: int = 20) -> Look:
     """What standard output can show. `color` None: decide by NO_COLOR, FORCE_COLOR and terminal."""
     return Look(
         width=_width(),
         color=_colored() if color is None else color,
         ascii=not _prints_marks(sys.stdout.encoding or "ascii"),
         why=why,
-        calls=calls,
         top=top,
     )
 

@@ -8,13 +8,11 @@ import msgspec
 class Look(msgspec.Struct, frozen=True):
     """Width in columns; `ascii`: the encoding lacks ✗ ✎ ✓; `why`: list every acquittal.
 
-    `calls`: show every call of every trace, whatever its length. `top`: how many traces a table and
-    how many findings of a rule a text shows; 0 shows all.
+    `top`: how many traces a table and how many findings of a rule a text shows; 0 shows all.
     """
 
     width: int = 100
     color: bool = False
     ascii: bool = False
     why: bool = False
-    calls: bool = False
     top: int = 20

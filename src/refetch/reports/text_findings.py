@@ -75,7 +75,7 @@ def _about(finding: Finding) -> Iterator[str]:
     yield _turns(finding)
     yield finding.context if finding.context != MAIN else ""
     yield "a second side effect" if finding.side_effect else ""
-    yield f"blame: {finding.blame}" if finding.blame else ""
+    yield f"blame: {finding.blame}" if finding.blame not in (None, "model") else ""
 
 
 def _turns(finding: Finding) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from refetch.judge.reasons import ACQUITTAL_REASONS
@@ -21,6 +22,7 @@ _SOURCES = {
     "unknown": "unknown",
 }
 _GUESSES = ("name", "unknown")
+_SOURCES_SHOWN = 4
 
 
 def ledger_lines(summary: Summary, look: Look) -> Iterator[str]:
@@ -42,11 +44,14 @@ def ledger_lines(summary: Summary, look: Look) -> Iterator[str]:
 
 def recognised_line(summary: Summary) -> str:
     """Of how many calls the effect is known, and from where."""
-    sources = [
-        f"{_source(label)} {count}"
-        for label, count in summary.recognised_by.items()
-        if label not in _GUESSES
-    ]
+    known: Counter[str] = Counter()
+    for label, count in summary.recognised_by.items():
+        if label not in _GUESSES:
+            known[_source(label)] += count
+    most = known.most_common(_SOURCES_SHOWN if len(known) > _SOURCES_SHOWN + 1 else None)
+    sources = [f"{source} {count}" for source, count in most]
+    if len(most) < len(known):
+        sources.append(f"others {known.total() - sum(count for _, count in most)}")
     guessed = summary.recognised_by.get("name", 0)
     unknown = summary.recognised_by.get("unknown", 0)
     rest = [f"{guessed} guessed from the name"] if guessed else []

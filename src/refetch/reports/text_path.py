@@ -1,109 +1,103 @@
-"""The path of a run: its calls in order, with turns, contexts, attempts and marks."""
+"""The path of a run as text: its calls in order, with turns, contexts, attempts and marks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from refetch.effects.resolve import Resolver, ToolTable
-from refetch.hygiene import Step, prepare
+from refetch.effects.resolve import ToolTable
 from refetch.model.finding import Acquittal, Finding, RunReport
-from refetch.model.trace import MAIN, NEVER_RAN, Call, ContextLoss, Trace, UserMessage, Write
+from refetch.model.trace import MAIN, Call, Trace
 from refetch.reports.call_text import call_text
 from refetch.reports.escape import escaped
 from refetch.reports.look import Look
 from refetch.reports.paint import Paint, cells, padded, shortened
+from refetch.reports.path import Happening, Stop, path
 
-_MARK_COLUMN = 46
-_MARK_SPACE = 34
+_CALL_COLUMN = 40
+_MARK_ROOM = 34
+_CONTEXT_COLUMN = 14
+_HAPPENING_STYLE = {"write": "yellow"}
 
 
 class _Row(NamedTuple):
     turn: str
     seq: str
     context: str
-    call: str
+    text: str
     mark: str
     style: str
+
+
+class _Columns(NamedTuple):
+    """Widths: of the numbers, the context (0: all is one context), the call where a mark follows."""
+
+    seq: int
+    context: int
+    call: int
+    front: int
 
 
 def path_lines(
     trace: Trace, report: RunReport, look: Look, user: ToolTable | None = None
 ) -> Iterator[str]:
     """One line for each execution and for what else happened, in order of time."""
-    rows = list(_rows(trace, report, look, user))
-    paint = Paint(look)
-    several = any(row.context not in ("", MAIN) for row in rows)
-    seq_width = max([len(row.seq) for row in rows] + [1])
-    name_width = min(14, max([cells(row.context) for row in rows] + [7])) if several else 0
-    front = 7 + seq_width + 2 + (name_width + 2 if several else 0)
-    longest = max([cells(row.call) for row in rows if row.mark] + [4])
-    room = max(24, look.width - front - _MARK_SPACE)
-    column = min(max(_MARK_COLUMN - 6, longest), room)
-    head = f" turn  {padded('#', seq_width)}  " + (
-        padded("context", name_width + 2) if several else ""
-    )
-    yield paint(head + "call", "dim")
-    for row in rows:
-        context = padded(shortened(row.context, name_width), name_width + 2) if several else ""
-        start = f"{row.turn:>4}   {row.seq:>{seq_width}}  {context}"
-        if not row.mark:
-            text = shortened(row.call, max(24, look.width - front))
-            yield paint(start, "dim") + (paint(text, row.style) if row.style else text)
-            continue
-        call = padded(shortened(row.call, column), column)
-        mark = shortened(row.mark, max(20, look.width - front - column - 1))
-        yield f"{paint(start, 'dim')}{call} {paint(mark, row.style)}"
-
-
-def _rows(trace: Trace, report: RunReport, look: Look, user: ToolTable | None) -> Iterator[_Row]:
-    verdicts: dict[int, Finding | Acquittal] = {a.repeat.seq: a for a in report.acquitted}
-    verdicts.update((f.repeat.seq, f) for f in report.findings if f.repeat is not None)
     calls = {call.seq: call for call in trace.calls}
-    resolver = Resolver(trace, user)
-    for step in prepare(trace).steps:
-        event = step.event
-        if type(event) is Call:
-            mark, style = _mark(event, step, verdicts, calls, resolver)
-            yield _Row(
-                str(event.turn),
-                str(event.seq),
-                escaped(event.context),
-                call_text(event, look.width),
-                escaped(mark),
-                style,
-            )
-        elif type(event) is UserMessage:
-            yield _Row("", "", escaped(event.context), "── the user speaks", "", "cyan")
-        elif type(event) is ContextLoss:
-            what = "everything so far" if event.lost is None else f"{len(event.lost)} results"
-            text = f"── {event.kind}: {what} left the context"
-            yield _Row("", "", escaped(event.context), text, "", "cyan")
-        elif type(event) is Write:
-            text = escaped(f"── {event.by} writes {event.scope}")
-            yield _Row("", "", "", text, "", "yellow")
+    rows = [_row(item, calls, look) for item in path(trace, report, user)]
+    columns = _columns(rows, look)
+    paint = Paint(look)
+    context = padded("context", columns.context + 2) if columns.context else ""
+    yield paint(f" turn  {padded('#', columns.seq)}  {context}call", "dim")
+    for row in rows:
+        yield _line(row, columns, look, paint)
 
 
-def _mark(
-    call: Call,
-    step: Step,
-    verdicts: dict[int, Finding | Acquittal],
-    calls: dict[int, Call],
-    resolver: Resolver,
-) -> tuple[str, str]:
-    first = step.of.seq if step.of is not None else call.seq
-    if step.role == "artefact":
-        return f"  written twice: the same record as #{first}", "dim"
-    verdict = verdicts.get(first) if step.role != "attempt" else None
-    if isinstance(verdict, Finding):
-        return _charged(verdict)
-    if step.role == "attempt":
-        return f"↻ another attempt of #{first}{_outcome(call)}", "cyan"
-    if isinstance(verdict, Acquittal):
-        return _acquitted(verdict, call, calls), "green"
+def _columns(rows: list[_Row], look: Look) -> _Columns:
+    seq = max([len(row.seq) for row in rows] + [1])
+    context = 0
+    if any(row.context not in ("", MAIN) for row in rows):
+        context = min(_CONTEXT_COLUMN, max(7, *(cells(row.context) for row in rows)))
+    front = 7 + seq + 2 + (context + 2 if context else 0)
+    longest = max([cells(row.text) for row in rows if row.mark] + [4])
+    room = max(24, look.width - front - _MARK_ROOM)
+    return _Columns(seq, context, min(max(_CALL_COLUMN, longest), room), front)
+
+
+def _line(row: _Row, columns: _Columns, look: Look, paint: Paint) -> str:
+    context = ""
+    if columns.context:
+        context = padded(shortened(row.context, columns.context), columns.context + 2)
+    start = paint(f"{row.turn:>4}   {row.seq:>{columns.seq}}  {context}", "dim")
+    if not row.mark:
+        text = shortened(row.text, max(24, look.width - columns.front))
+        return start + (paint(text, row.style) if row.style else text)
+    call = padded(shortened(row.text, columns.call), columns.call)
+    mark = shortened(row.mark, max(20, look.width - columns.front - columns.call - 1))
+    return f"{start}{call} {paint(mark, row.style)}"
+
+
+def _row(item: Stop | Happening, calls: dict[int, Call], look: Look) -> _Row:
+    if isinstance(item, Happening):
+        style = _HAPPENING_STYLE.get(item.kind, "cyan")
+        return _Row("", "", escaped(item.context), f"── {escaped(item.text)}", "", style)
+    call = item.call
+    mark, style = _mark(item, calls)
+    text = call_text(call, look.width)
+    return _Row(str(call.turn), str(call.seq), escaped(call.context), text, escaped(mark), style)
+
+
+def _mark(stop: Stop, calls: dict[int, Call]) -> tuple[str, str]:
+    call, resolved = stop.call, stop.resolved
+    if stop.role == "artefact":
+        return f"  the same record as #{stop.of}", "dim"
+    if stop.role == "attempt":
+        return f"↻ attempt of #{stop.of}{_failure(call)}", "cyan"
+    if isinstance(stop.verdict, Finding):
+        return _charged(stop.verdict)
+    if isinstance(stop.verdict, Acquittal) and stop.verdict.first.seq != call.seq:
+        return _acquitted(stop.verdict, call, calls), "green"
     if call.status not in ("ok", "missing"):
-        return f"  {_outcome(call).strip(': ')}", "dim"
-    resolved = resolver.resolve(call)
+        return f"  {_failure(call).removeprefix(': ')}", "dim"
     if resolved.effect == "write":
         targets = ", ".join(target.resource for target in resolved.writes)
         return f"✎ {targets or 'writes'}", "yellow"
@@ -128,8 +122,7 @@ def _acquitted(acquittal: Acquittal, call: Call, calls: dict[int, Call]) -> str:
     return f"✓ {acquittal.reason}{by}{verified}"
 
 
-def _outcome(call: Call) -> str:
+def _failure(call: Call) -> str:
     if call.status == "ok":
         return ""
-    error = f" ({call.error})" if call.error and call.status not in NEVER_RAN else ""
-    return f": {call.status}{error}"
+    return f": {call.status} ({call.error})" if call.error else f": {call.status}"

@@ -2,8 +2,8 @@
 
 A built-in reader is a module of this package with two functions:
 
-    def sniff(sniffed: Sniffed) -> bool: ...            # is this input mine? by content alone
-    def read(data: bytes, source: str) -> list[Trace]: ...
+def sniff(sniffed: Sniffed) -> bool: ...            # is this input mine? by content alone def
+read(data: bytes, source: str) -> list[Trace]: ...
 
 To add one, write the module and add its line to `READERS`. Other packages add readers through the
 entry point group `refetch.readers`: the entry point's name is the format's name, its object has
@@ -101,6 +101,12 @@ READERS: tuple[BuiltIn, ...] = (
     BuiltIn("codex-cli", "Codex rollout", f"{_HERE}.codex"),
     BuiltIn("codex-exec", "codex exec --json", f"{_HERE}.codex_exec"),
     BuiltIn("pi", "pi session", f"{_HERE}.pi"),
+    BuiltIn("swe-agent", "SWE-agent trajectory", f"{_HERE}.swe_agent"),
+    BuiltIn("gemini-cli", "Gemini CLI conversation", f"{_HERE}.gemini_cli"),
+    BuiltIn("atif", "Agent Trajectory Interchange Format", f"{_HERE}.atif"),
+    BuiltIn("inspect-ai", "Inspect AI log", f"{_HERE}.inspect_ai"),
+    BuiltIn("langfuse", "Langfuse trace", f"{_HERE}.langfuse"),
+    BuiltIn("otel-genai", "OpenTelemetry GenAI spans (OTLP JSON)", f"{_HERE}.otel_genai"),
     BuiltIn("openai-chat", "OpenAI chat messages", f"{_HERE}.openai_chat"),
 )
 

@@ -68,12 +68,9 @@ def capture(
 
 
 def encode_fixture(fixture: dict[str, Any]) -> bytes:
-    """A fixture as readable JSON text, one tool call a line."""
+    """A fixture as readable JSON text."""
     text = json.dumps(fixture, ensure_ascii=False, indent=1)
-    try:
-        return text.encode() + b"\n"
-    except UnicodeEncodeError:  # text from elsewhere may hold half a surrogate pair
-        return json.dumps(fixture, ensure_ascii=True, indent=1).encode() + b"\n"
+    return text.encode("utf-8", "replace") + b"\n"
 
 
 def expected(finding: Finding) -> dict[str, Any]:
@@ -110,14 +107,10 @@ def _entry(call: Call, number: int) -> dict[str, Any]:
         ).items()
         if key not in _OWN_PLACE
     }
-    args = _json(call.args)
-    if args is not _UNREADABLE:
-        entry["args"] = args
-    elif bytes(call.args) and call.raw_args is None:
-        record["raw_args"] = bytes(call.args).decode("utf-8", "replace")
-    result = _json(call.result)
-    if result is not _UNREADABLE:
-        record["result"] = result
+    _put(entry, "args", call.args)
+    _put(record, "result", call.result)
+    if "result_text" in record:
+        entry["result_text"] = record.pop("result_text")
     if call.call_id is not None:
         entry["id"] = call.call_id
     entry["seq"] = call.seq
@@ -130,6 +123,17 @@ def _entry(call: Call, number: int) -> dict[str, Any]:
 
 _NOTHING = Call(0, 0, "")
 _UNREADABLE = object()
+_DEEP = 100
+"""Levels of nesting up to which data is kept as data; the walks over a fixture are recursive."""
+
+
+def _put(entry: dict[str, Any], name: str, raw: Raw) -> None:
+    """JSON data under its name, or its text where a fixture cannot hold the data."""
+    value = _json(raw)
+    if value is not _UNREADABLE:
+        entry[name] = value
+    elif bytes(raw):
+        entry[f"{name}_text"] = bytes(raw).decode("utf-8", "replace")
 
 
 def _json(raw: Raw) -> Any:
@@ -138,9 +142,27 @@ def _json(raw: Raw) -> Any:
     if not data:
         return _UNREADABLE
     try:
-        return json.loads(data, parse_float=_finite)
+        value = json.loads(data, parse_float=_finite)
+        json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair has no text
+        if data.count(b"[") + data.count(b"{") > _DEEP and _depth(value) > _DEEP:
+            return _UNREADABLE
     except (ValueError, RecursionError):
         return _UNREADABLE
+    return value
+
+
+def _depth(value: Any) -> int:
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        inner: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                inner += item.values()
+            elif isinstance(item, list):
+                inner += item
+        level = inner
+    return depth
 
 
 def _finite(text: str) -> float:

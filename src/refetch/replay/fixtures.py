@@ -26,7 +26,8 @@ class FixtureCall(msgspec.Struct, frozen=True, omit_defaults=True):
     """A tool call of a step. `seq`, `n` and `record` come from a captured trace.
 
     `n` is the call's place among the recorded calls where that is not its `seq`; `record` holds the
-    other fields of its record. `args` absent: the trace did not record them.
+    other fields of its record. `args` absent: the trace did not record them. `args_text` and
+    `result_text` stand for JSON that another JSON document cannot hold as data.
     """
 
     tool: str
@@ -34,6 +35,8 @@ class FixtureCall(msgspec.Struct, frozen=True, omit_defaults=True):
     id: str | None = None
     seq: int | None = None
     n: int | None = None
+    args_text: str | None = None
+    result_text: str | None = None
     record: dict[str, Any] = {}
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Raw
 
 from refetch.keys import UnreadableArguments, normalized_key
 from refetch.model.errors import FixtureError
 from refetch.model.native import read_native
-from refetch.model.trace import MAIN, Trace
+from refetch.model.trace import MAIN, Call, Trace
 from refetch.record import Tool
 from refetch.record.tool import PER_CALL
 from refetch.replay.fixtures import BrokenFixtureError, Fixture, FixtureCall, FixtureStep
@@ -29,31 +30,46 @@ def recorded_trace(fixture: Fixture) -> Trace:
     if recorded is None:
         raise FixtureError(f"{fixture.source}: not a captured fixture: there is no `recorded`")
     header = {"run": fixture.name, **recorded.header, "refetch": 1, "task": fixture.task or None}
-    numbered = sorted(_records(fixture), key=lambda item: item[0])
-    records = [record for _, record in numbered]
-    rows: list[dict[str, Any]] = [header]
+    calls = sorted(_records(fixture), key=lambda item: _place(item[0]))
+    records = [record for _, record in calls]
+    rows = [_text(header)]
     done = 0
     for placed in sorted(recorded.events, key=lambda item: item.calls_before):
         rows += records[done : placed.calls_before]
         done = max(done, placed.calls_before)
-        rows.append(placed.event)
+        rows.append(_text(placed.event))
     rows += records[done:]
-    data = b"\n".join(_text(row) for row in rows)
-    trace = read_native(data, fixture.source)
+    trace = read_native(b"\n".join(rows), fixture.source)
     if trace.problems:
         told = trace.problems[0]
         raise BrokenFixtureError(
             fixture.source, told.message, path=told.path, expected=told.expected, found=told.found
         )
-    return msgspec.structs.replace(trace, format=recorded.format, lines={})
+    whole = iter([call for call, _ in calls])
+    events = [
+        _with_texts(event, next(whole)) if isinstance(event, Call) else event
+        for event in trace.events
+    ]
+    return msgspec.structs.replace(trace, events=events, format=recorded.format, lines={})
+
+
+def _with_texts(record: Call, call: FixtureCall) -> Call:
+    """Put in the JSON that the fixture holds as text; it passed one reader, not every one would."""
+    texts = {"args": call.args_text, "result": call.result_text}
+    raws = {
+        name: Raw(text.encode("utf-8", "replace"))
+        for name, text in texts.items()
+        if text is not None
+    }
+    return msgspec.structs.replace(record, **raws) if raws else record
 
 
 def _text(row: dict[str, Any]) -> bytes:
     return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def _records(fixture: Fixture) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Every call as a native record, with its place among the recorded calls."""
+def _records(fixture: Fixture) -> Iterator[tuple[FixtureCall, bytes]]:
+    """Every call, and as a line of the native format."""
     for context, turn, call in _calls(fixture):
         seq = call.seq if call.seq is not None else 0
         record = {
@@ -69,7 +85,7 @@ def _records(fixture: Fixture) -> Iterator[tuple[int, dict[str, Any]]]:
             record["args"] = call.args
         if call.id is not None:
             record["call_id"] = call.id
-        yield _place(call), record
+        yield call, _text(record)
 
 
 def _place(call: FixtureCall) -> int:
@@ -110,10 +126,13 @@ class RecordedTools:
         calls = [call for _, _, call in _calls(fixture) if call.args is not UNSET]
         calls.sort(key=_place)
         self._answers: dict[str, list[FixtureCall]] = defaultdict(list)
+        self._writes: dict[str, list[FixtureCall]] = defaultdict(list)
         self._given: dict[str, int] = defaultdict(int)
         self._of_tool: dict[str, list[FixtureCall]] = defaultdict(list)
         for call in calls:
             self._answers[_key(call.tool, call.args)].append(call)
+            if (loose := _without_payload(call.tool, call.args)) is not None:
+                self._writes[loose].append(call)
             self._of_tool[call.tool].append(call)
 
     def registry(self) -> dict[str, Tool]:
@@ -133,14 +152,21 @@ class RecordedTools:
         common = values[0] if all(value == values[0] for value in values) else None
 
         def tell(args: dict[str, Any]) -> Any:
-            known = self._answers.get(_key(name, args))
+            known = self._known(name, args)
             return known[0].record.get(field) if known else common
 
         return tell
 
+    def _known(self, name: str, args: dict[str, Any]) -> list[FixtureCall]:
+        """The recorded calls of these arguments; for a write, of the same place."""
+        known = self._answers.get(_key(name, args))
+        if known is None and (loose := _without_payload(name, args)) is not None:
+            known = self._writes.get(loose)
+        return known or []
+
     def _answer(self, name: str, args: dict[str, Any]) -> Any:
         key = _key(name, args)
-        known = self._answers.get(key)
+        known = self._known(name, args)
         if not known:
             raise NotRecordedError(f"the recording holds no call {key}")
         at = min(self._given[key], len(known) - 1)
@@ -148,7 +174,9 @@ class RecordedTools:
         record = known[at].record
         outcome = record.get("outcome") or ("ok" if record.get("ok") else "error")
         if "result" in record and outcome == "ok":
-            return record["result"]
+            return copy.deepcopy(record["result"])
+        if known[at].result_text is not None and outcome == "ok":
+            return json.loads(known[at].result_text or "")
         if outcome == "timeout":
             raise TimeoutError(record.get("error") or "timeout")
         if outcome == "ok":
@@ -163,6 +191,11 @@ def _key(name: str, args: Any) -> str:
         return f"{name}(unreadable)"
 
 
-def recorded_tools(fixture: Fixture) -> dict[str, Tool]:
-    """The tools of a captured fixture, answering from it."""
-    return RecordedTools(fixture).registry()
+_PAYLOAD = frozenset(("content", "new_string", "patch", "diff", "file_text"))
+"""Arguments that say what is written, not where: an agent may word them otherwise each time."""
+
+
+def _without_payload(name: str, args: Any) -> str | None:
+    if not isinstance(args, dict) or _PAYLOAD.isdisjoint(args):
+        return None
+    return _key(name, {key: value for key, value in args.items() if key not in _PAYLOAD})

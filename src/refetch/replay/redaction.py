@@ -81,8 +81,8 @@ _BY_KEY = re.compile(rf"(?i)(?:{_KEY_WORDS}|^authorization|^token)$")
 BY_KEY = "named-secret"
 """The whole text under a key such as `password`, `api_key` or `authorization`."""
 
-_JSON_TEXT = frozenset(("raw_args", "call"))
-"""Keys of a fixture under which arguments stand as JSON text."""
+_JSON_TEXT = frozenset(("raw_args", "args_text", "result_text", "call"))
+"""Keys of a fixture under which JSON stands as text."""
 
 _DONE = re.compile(r"^REDACTED-[a-z-]+-\d+$")
 

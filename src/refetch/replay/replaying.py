@@ -13,10 +13,11 @@ from typing import Any
 
 import msgspec
 
-from refetch.model.errors import UsageError
+from refetch.model.errors import FixtureError, UsageError
 from refetch.model.finding import Finding
 from refetch.model.trace import Trace
 from refetch.record import ToolTracer
+from refetch.record.fields import describe
 from refetch.replay.capture import expected
 from refetch.replay.fixtures import Expected, Fixture, fixture_tools, load_fixture, run_fixture
 from refetch.replay.recording import RecordedTools
@@ -67,7 +68,7 @@ def replay_fixture(
     Without `expect`, no finding at flag level is expected.
 
     Raises:
-        FixtureError: the fixture is broken, or its script ran out of steps.
+        FixtureError: the fixture is broken, its script ran out of steps, or the agent raised.
         UsageError: the agent cannot be imported or called.
     """
     known = fixture if isinstance(fixture, Fixture) else load_fixture(fixture)
@@ -76,10 +77,7 @@ def replay_fixture(
         return _compared(known, run.trace, check(run.trace), run.answer, by=_place)
     called = _imported(agent) if isinstance(agent, str) else agent
     tracer, tools = _stage(known)
-    if _takes_tracer(called):
-        answer = called(known.task, tools, tracer)
-    else:
-        answer = called(known.task, {n: _own_turn(tracer, tool) for n, tool in tools.items()})
+    answer = _played(called, known, tracer, tools)
     trace = tracer.trace()
     return _compared(known, trace, check(trace), answer, by=_meaning)
 
@@ -99,6 +97,18 @@ def _stage(fixture: Fixture) -> tuple[ToolTracer, dict[str, Callable[..., Any]]]
     for name, meta in header.get("tools", {}).items():
         tracer.declare(name, meta)
     return tracer, tools
+
+
+def _played(
+    agent: Agent, fixture: Fixture, tracer: ToolTracer, tools: dict[str, Callable[..., Any]]
+) -> Any:
+    """Run the agent. What it raises is told as the fixture's error, with the cause attached."""
+    try:
+        if _takes_tracer(agent):
+            return agent(fixture.task, tools, tracer)
+        return agent(fixture.task, {n: _own_turn(tracer, tool) for n, tool in tools.items()})
+    except Exception as error:
+        raise FixtureError(f"{fixture.source}: the agent raised {describe(error)}") from error
 
 
 def _own_turn(tracer: ToolTracer, tool: Callable[..., Any]) -> Callable[..., Any]:

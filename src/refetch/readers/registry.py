@@ -2,8 +2,8 @@
 
 A built-in reader is a module of this package with two functions:
 
-def sniff(sniffed: Sniffed) -> bool: ...            # is this input mine? by content alone def
-read(data: bytes, source: str) -> list[Trace]: ...
+    def sniff(sniffed: Sniffed) -> bool: ...            # is this input mine? by content alone
+    def read(data: bytes, source: str) -> list[Trace]: ...
 
 To add one, write the module and add its line to `READERS`. Other packages add readers through the
 entry point group `refetch.readers`: the entry point's name is the format's name, its object has

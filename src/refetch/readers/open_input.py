@@ -21,6 +21,7 @@ from refetch.model.trace import Problem, Trace
 from refetch.readers import claude_code, decompress
 from refetch.readers.claude_code_files import session_file_of, subagent_files
 from refetch.readers.registry import UnknownFormatError, claim, read_bytes
+from refetch.readers.snapshots import families, without_snapshots
 from refetch.readers.sniff import normalized_text, sniff_bytes
 
 STDIN = "-"
@@ -196,14 +197,27 @@ def read_paths(
 ) -> Iterator[Loaded]:
     """Read everything that the paths lead to, one unit after the other.
 
+    Units that may be checkpoints of one session are loaded together; what another one holds
+    completely is skipped and counted.
+
     Raises:
         UsageError: no reader has the name `input_format`.
     """
     found = find_inputs(paths)
     if found.problems or found.skipped:
         yield Loaded("", [], found.problems, found.skipped)
-    for unit in found.units:
-        yield load(unit, input_format)
+    for family in families([unit.paths[0] for unit in found.units]):
+        loaded = [load(found.units[index], input_format) for index in family]
+        if len(loaded) == 1:
+            yield loaded[0]
+            continue
+        traces, copies = without_snapshots(trace for one in loaded for trace in one.traces)
+        yield Loaded(
+            loaded[0].source,
+            traces,
+            [problem for one in loaded for problem in one.problems],
+            sum(one.skipped for one in loaded) + copies,
+        )
 
 
 def read_path(path: str | os.PathLike[str], input_format: str | None = None) -> list[Trace]:

@@ -1,1 +1,5 @@
-"""Helpers for testing agents and detectors: labelled cases and how to score a detector on them."""
+"""Helpers for testing agents and detectors: assertions on calls, labelled cases and their score."""
+
+from refetch.testing.assertions import RedundantCalls, assert_no_redundant_calls
+
+__all__ = ["RedundantCalls", "assert_no_redundant_calls"]

@@ -13,7 +13,6 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from refetch.model.native import lines_of
 from refetch.model.trace import Problem
 
 _KEEP_PROBLEMS = 20
@@ -38,8 +37,8 @@ class Block(msgspec.Struct, gc=False):
 class Message(msgspec.Struct, gc=False):
     """The message inside an assistant or user record."""
 
-    id: str | None = None
     model: str | None = None
+    id: str | None = None
     content: str | list[Block] | None = ""
     usage: Raw = Raw()
 
@@ -73,32 +72,33 @@ class Attachment(msgspec.Struct, rename="camel", gc=False):
 class Line(msgspec.Struct, rename="camel", gc=False):
     """One record; `stream_…` are the spellings of `--output-format stream-json`."""
 
-    type: str = ""
-    subtype: str | None = None
-    uuid: str | None = None
+    # In the order in which the files have them: the decoder looks for each key behind the last one.
     parent_uuid: str | None = None
     logical_parent_uuid: str | None = None
-    timestamp: str | None = None
-    session_id: str | None = None
-    agent_id: str | None = None
     is_sidechain: bool = False
+    agent_id: str | None = None
+    cwd: str | None = None
+    session_id: str | None = None
+    type: str = ""
+    subtype: str | None = None
+    operation: str | None = None
+    message: Message | None = None
+    data: Progress | None = None
+    attachment: Attachment | None = None
+    content: Raw = Raw()
     is_meta: bool = False
     is_compact_summary: bool = False
     is_api_error_message: bool = False
-    cwd: str | None = None
     request_id: str | None = None
-    message: Message | None = None
+    parent_tool_use_id: str | None = msgspec.field(name="parentToolUseID", default=None)
+    uuid: str | None = None
+    timestamp: str | None = None
     tool_use_result: Raw = Raw()
     source_tool_use_id: str | None = msgspec.field(name="sourceToolUseID", default=None)
     source_tool_assistant_uuid: str | None = msgspec.field(
         name="sourceToolAssistantUUID", default=None
     )
-    parent_tool_use_id: str | None = msgspec.field(name="parentToolUseID", default=None)
-    data: Progress | None = None
-    operation: str | None = None
-    content: Raw = Raw()
     microcompact_metadata: Raw = Raw()
-    attachment: Attachment | None = None
     origin: Raw = Raw()
     stream_session: str | None = msgspec.field(name="session_id", default=None)
     stream_parent: str | None = msgspec.field(name="parent_tool_use_id", default=None)
@@ -178,8 +178,16 @@ class Records:
         self.problems: list[Problem] = []
 
     def __iter__(self) -> Iterator[tuple[int, Line]]:
-        decode = _line.decode
-        for number, text in lines_of(self.data):
+        decode, find = _line.decode, self.data.find
+        view, size = memoryview(self.data), len(self.data)
+        start = number = 0
+        while start < size:
+            end = find(b"\n", start)
+            if end < 0:
+                end = size
+            number += 1
+            text = view[start:end]
+            start = end + 1
             try:
                 line = decode(text)
             except _BROKEN as error:

@@ -96,20 +96,22 @@ class Session:
             number: its line in its file.
             part: the file it stands in, where that is not the session's own.
         """
-        handler = self._handlers.get(line.type)
-        if line.uuid is not None:
-            if line.uuid in self._seen:
+        uuid = line.uuid
+        if uuid is not None:
+            if uuid in self._seen:
                 return
-            self._seen.add(line.uuid)
-        if handler is None:
-            self._threads.follow(line)
-            return
-        if (session := line.session_id or line.stream_session) is not None:
-            self.run = session
-        handler(line, self._context_of(line), number, part)
-        self._threads.follow(line)
+            self._seen.add(uuid)
+        handler = self._handlers.get(line.type)
+        if handler is not None:
+            if (session := line.session_id or line.stream_session) is not None:
+                self.run = session
+            handler(line, self._context_of(line), number, part)
+        if uuid is not None:
+            self._threads.follow(line, uuid)
 
     def _context_of(self, line: Line) -> str:
+        if not line.is_sidechain and line.agent_id is None and line.stream_parent is None:
+            return MAIN
         if line.agent_id is not None and (line.is_sidechain or line.type != "system"):
             return self._enter(line.agent_id, line.parent_tool_use_id)
         if line.stream_parent is not None:

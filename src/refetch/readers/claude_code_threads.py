@@ -21,17 +21,14 @@ class Threads:
         self._latest: str | None = None
         self._sidechains: dict[str, str] = {}
 
-    def follow(self, line: Line) -> None:
-        """Remember a record."""
-        if line.uuid is None:
+    def follow(self, line: Line, uuid: str) -> None:
+        """Remember a record under its id."""
+        self._parent[uuid] = line.parent_uuid or line.logical_parent_uuid
+        message = line.message
+        if message is None or message.id is None or line.is_sidechain:
             return
-        self._parent[line.uuid] = line.parent_uuid or line.logical_parent_uuid
-        if line.is_sidechain or line.type != "assistant" or line.message is None:
-            return
-        if line.message.model in _NOT_ANSWERS or line.message.id is None:
-            return
-        self._message[line.uuid] = line.message.id
-        self._latest = line.message.id
+        if line.type == "assistant" and message.model not in _NOT_ANSWERS:
+            self._message[uuid] = self._latest = message.id
 
     def sidechain_of(self, line: Line) -> str:
         """The name of the sub-agent thread a record belongs to, where no agent id is recorded."""

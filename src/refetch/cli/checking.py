@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Iterable, Sequence
+
+import msgspec
 
 from refetch.api import check
 from refetch.effects.resolve import ToolTable
 from refetch.judge import Options
+from refetch.model.errors import UsageError
 from refetch.model.finding import RunReport
 from refetch.model.trace import Problem, Trace
 from refetch.readers.open_input import read_paths
@@ -31,11 +35,29 @@ def check_paths(
         UsageError: no reader has the name `input_format`.
     """
     batch = Batch(budget=options.budget, user=user)
-    for loaded in read_paths(paths, input_format):
+    files = []
+    for path in paths:
+        packaged = _packaged_trace(path)
+        if packaged is None:
+            files.append(path)
+        else:
+            _judge(batch, [packaged], options, user, keep)
+    for loaded in read_paths(files, input_format):
         batch.skipped += loaded.skipped
         batch.errors += loaded.problems
         _judge(batch, loaded.traces, options, user, keep)
     return batch
+
+
+def _packaged_trace(path: str) -> Trace | None:
+    """The run of a packaged fixture that is named instead of a file."""
+    if os.sep in path or path == "-" or os.path.lexists(path):
+        return None
+    from refetch.replay.fixtures import packaged_fixtures, run_fixture
+
+    if path not in packaged_fixtures():
+        return None
+    return msgspec.structs.replace(run_fixture(path).trace, source=path)
 
 
 def _judge(
@@ -77,3 +99,19 @@ def exit_code(reports: Iterable[RunReport], errors: Sequence[Problem], fail_on: 
         return 0
     levels = ("flag",) if fail_on == "flag" else ("flag", "advice")
     return int(any(f.level in levels for report in reports for f in report.findings))
+
+
+def only_run(batch: Batch, run: str | None) -> None:
+    """Keep the traces whose run has this id, or one that begins with it.
+
+    Raises:
+        UsageError: there is none; the message names some that there are.
+    """
+    if run is None:
+        return
+    exact = [one for one in batch.checked if one.report.run == run]
+    kept = exact or [one for one in batch.checked if one.report.run.startswith(run)]
+    if not kept:
+        known = ", ".join(one.report.run for one in batch.checked[:5]) or "none"
+        raise UsageError(f"no run {run!r}; there is: {known}")
+    batch.checked[:] = kept

@@ -23,6 +23,14 @@ CONFIG = click.option(
     help="Tool tables; without it the nearest refetch.toml or pyproject.toml.",
 )
 COLOR = click.option("--color/--no-color", default=None, help="Colours; without it on terminals.")
+FORMAT = click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+)
+RUN = click.option("--run", metavar="ID", help="Only the trace whose run has this id or beginning.")
 WHY = click.option(
     "--why", is_flag=True, help="List every repeat that was fine, with the evidence."
 )

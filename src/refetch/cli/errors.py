@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 import click
 
 from refetch.model.trace import Problem
@@ -12,11 +14,15 @@ _SHOWN = 20
 
 
 def report_problems(batch: Batch) -> None:
-    """Write every error of a batch to standard error, the first ones in full."""
-    readable = {one.report.source for one in batch.checked}
-    for problem in batch.errors[:_SHOWN]:
+    """Write every error of a batch to standard error."""
+    write_problems(batch.errors, {one.report.source for one in batch.checked})
+
+
+def write_problems(problems: Sequence[Problem], readable: Collection[str] = ()) -> None:
+    """Write errors, the first ones in full; `readable` are the sources that were read in part."""
+    for problem in problems[:_SHOWN]:
         click.echo(problem_text(problem, readable=problem.source in readable), err=True)
-    hidden = len(batch.errors) - _SHOWN
+    hidden = len(problems) - _SHOWN
     if hidden > 0:
         click.echo(f"error: {hidden} more inputs or lines could not be read", err=True)
 

@@ -11,7 +11,13 @@ from refetch import __version__
 from refetch.model.errors import RefetchError
 
 COMMANDS: dict[str, str] = {
+    "demo": "Run three scripted agents and check what they did.",
     "check": "Find redundant calls in traces.",
+    "show": "Print the calls of a trace in order, marked.",
+    "explain": "Say what a rule or an acquittal means.",
+    "tools": "List tools and what is known of them; judge shell commands.",
+    "capture": "Turn a trace into a fixture, so that it stays as a test.",
+    "replay": "Run a fixture and compare its findings with what it expects.",
 }
 """Command → one line of help. Its module is `refetch.cli.<command>`, its object `command`."""
 

@@ -31,7 +31,7 @@ class Stop(msgspec.Struct, frozen=True):
 
 
 class Happening(msgspec.Struct, frozen=True):
-    """Something on the path that is no call: `kind` user-message, context-loss, write or context."""
+    """Something that is no call: `kind` is user-message, context-loss, write or context."""
 
     kind: str
     context: str

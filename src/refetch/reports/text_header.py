@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from refetch.model.finding import RunReport
 from refetch.reports.batch import Batch, Summary, redundant_calls
 from refetch.reports.escape import escaped
 from refetch.reports.paint import Paint, shortened
 
 _RUN_CHARS = 40
+_UUID = re.compile(r"([0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def header(batch: Batch, report: RunReport, paint: Paint) -> str:
@@ -19,7 +22,7 @@ def header(batch: Batch, report: RunReport, paint: Paint) -> str:
     advice = sum(finding.level != "flag" for finding in report.findings)
     product = report.harness or (report.format if report.format != "native" else "")
     parts = [
-        paint(shortened(escaped(report.run), _RUN_CHARS), "bold"),
+        paint(shortened(escaped(_UUID.sub(r"\1", report.run)), _RUN_CHARS), "bold"),
         escaped(product),
         f"{calls_text(report.calls)} in {turns}{contexts}",
         paint(f"{redundant} redundant{share}", *(["bold", "red"] if redundant else [])),

@@ -30,7 +30,7 @@ class _Row(NamedTuple):
 
 
 class _Columns(NamedTuple):
-    """Widths: of the numbers, the context (0: all is one context), the call where a mark follows."""
+    """Widths: numbers, context (0: there is only one), a call with a mark behind it."""
 
     seq: int
     context: int

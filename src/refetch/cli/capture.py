@@ -1,0 +1,108 @@
+"""`refetch capture`: a trace turned into a fixture, so that it stays as a test."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from refetch.cli import choices
+from refetch.cli.checking import check_paths, only_run
+from refetch.cli.errors import report_problems
+from refetch.judge import Options
+from refetch.model.errors import UsageError
+from refetch.replay.capture import capture, encode_fixture
+from refetch.reports.batch import Batch, Checked
+from refetch.reports.escape import escaped
+from refetch.reports.json_report import encode
+
+
+@click.command("capture")
+@click.argument("path", metavar="TRACE")
+@click.option("-o", "--output", metavar="FILE", help="The fixture; without it standard output.")
+@choices.RUN
+@click.option("--name", metavar="NAME", help="The fixture's name; without it the run's.")
+@click.option("--no-redact", is_flag=True, help="Keep secrets in arguments and results.")
+@click.option(
+    "--redact",
+    multiple=True,
+    metavar="PATTERN",
+    help="Replace only secrets of this kind. Repeatable.",
+)
+@choices.FORMAT
+@choices.INPUT_FORMAT
+@choices.CONFIG
+@click.pass_context
+def command(ctx: click.Context, /, path: str, output: str | None, **given: Any) -> None:
+    """Turn a trace into a fixture that `refetch replay` and pytest run as a test.
+
+    The fixture holds the calls, the recorded results, and the findings as `expect`. Secrets are
+    replaced; what was replaced is said on standard error.
+    """
+    if given["no_redact"] and given["redact"]:
+        raise UsageError("--no-redact and --redact exclude each other")
+    batch = check_paths(
+        [path],
+        options=Options(ledger=False),
+        user=choices.user_tools(given["config"]),
+        input_format=given["input_format"],
+        keep="all",
+    )
+    report_problems(batch)
+    if not batch.checked:
+        ctx.exit(2)
+    only_run(batch, given["run"])
+    one = _single(batch)
+    assert one.trace is not None
+    redact: bool | list[str] = list(given["redact"]) or not given["no_redact"]
+    fixture = capture(one.trace, one.report.findings, redact=redact)
+    if given["name"]:
+        fixture["name"] = given["name"]
+    _write(encode_fixture(fixture), output)
+    if given["format_name"] == "json":
+        click.echo(encode(_told(one, fixture, output), indent=2), err=output is None)
+    else:
+        click.echo(_sentence(one, fixture, output), err=True)
+    ctx.exit(2 if batch.errors else 0)
+
+
+def _single(batch: Batch) -> Checked:
+    if len(batch.checked) > 1:
+        runs = ", ".join(escaped(one.report.run) for one in batch.checked[:8])
+        more = f" and {len(batch.checked) - 8} more" if len(batch.checked) > 8 else ""
+        raise UsageError(f"{len(batch.checked)} traces; name one with --run: {runs}{more}")
+    return batch.checked[0]
+
+
+def _write(data: bytes, output: str | None) -> None:
+    if output is None or output == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        Path(output).write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"{output}: cannot be written: {error.strerror}") from None
+
+
+def _told(one: Checked, fixture: dict[str, Any], output: str | None) -> dict[str, Any]:
+    return {
+        "fixture": output,
+        "name": fixture["name"],
+        "calls": one.report.calls,
+        "expect": len(fixture["expect"]),
+        "redacted": fixture.get("redacted", {}),
+    }
+
+
+def _sentence(one: Checked, fixture: dict[str, Any], output: str | None) -> str:
+    findings = len(fixture["expect"])
+    noun = "finding" if findings == 1 else "findings"
+    text = f"captured {one.report.calls} calls, {findings} {noun} expected"
+    redacted = ", ".join(f"{kind} {n}" for kind, n in fixture.get("redacted", {}).items())
+    text += f"; redacted: {redacted}" if redacted else ""
+    if "redacted" not in fixture:
+        text += "; nothing was redacted: look for secrets before you share it"
+    return text + (f"\nreplay it: refetch replay {escaped(output)}" if output else "")

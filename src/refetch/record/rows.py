@@ -91,6 +91,16 @@ def origin_of(row: OpenCall) -> tuple[str, int | None]:
     return row.origin, row.attempt_of
 
 
+_SAID_BY_OK = frozenset(("ok", "error"))
+
+
+def outcome_of(row: OpenCall) -> str | None:
+    """How the call ended, None while it is open. The fast path says nothing of a plain success."""
+    if row.outcome is None and row.ended:
+        return "ok"
+    return row.outcome
+
+
 def settle(row: OpenCall, *, keep: bool) -> Digest | None:
     """Replace a string result by its digest, so that the string can be freed."""
     result = row.result
@@ -103,16 +113,15 @@ def to_call(row: OpenCall, *, offset: float, keep: bool) -> Call:
     """The record of a call. `offset` turns the tracer's clock into seconds since the epoch."""
     digest = settle(row, keep=keep)
     origin, attempt_of = origin_of(row)
-    result: dict[str, Any] = {}
+    outcome = outcome_of(row)
+    more: dict[str, Any] = dict(row.fields) if row.fields else {}
     if digest is not None:
-        result = {
-            "result_hash": digest.hash,
-            "result_chars": digest.chars,
-        }
-        if bytes(digest.raw):
-            result["result"] = digest.raw
+        more.setdefault("result_hash", digest.hash)
+        more.setdefault("result_chars", digest.chars)
+        if keep and bytes(digest.raw):
+            more["result"] = digest.raw
     if row.args:
-        result["args"] = Raw(row.args)
+        more["args"] = Raw(row.args)
     return Call(
         seq=row.seq,
         turn=row.turn,
@@ -122,11 +131,11 @@ def to_call(row: OpenCall, *, offset: float, keep: bool) -> Call:
         call_id=row.call_id,
         origin=origin,
         attempt_of=attempt_of,
-        ok=None if row.outcome is None else row.outcome == "ok",
-        outcome=None if row.outcome in ("ok", "error") else row.outcome,
+        ok=None if outcome is None else outcome == "ok",
+        outcome=None if outcome in _SAID_BY_OK else outcome,
         error=row.error,
         started=round(row.started + offset, 6),
         ended=round(row.ended + offset, 6) if row.ended else None,
         parent=parent_of(row),
-        **{**result, **(row.fields or {})},
+        **more,
     )

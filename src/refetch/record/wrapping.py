@@ -48,7 +48,7 @@ def wrap_entry(tracer: Journal, name: str, tool: Tool) -> Wrapped:
         _mark_coroutine(entered)
         return _dressed(entered, run, tracer)
     if kind == "plain":
-        return _dressed(_plain_entry(tracer, name, run, probe, begin), run, tracer)
+        return _dressed(_plain_entry(tracer, name, run, probe), run, tracer)
     relay = relayed if kind == "generator" else relayed_async
     return _dressed(relay(tracer, start), run, tracer)
 
@@ -85,32 +85,40 @@ def wrap_callable(
     return wrapped
 
 
-def _plain_entry(
-    tracer: Journal, name: str, run: Wrapped, probe: Probe | None, begin: Begin
-) -> Wrapped:
+def _plain_entry(tracer: Journal, name: str, run: Wrapped, probe: Probe | None) -> Wrapped:
     here, log, next_seq = tracer.here, tracer.log, tracer.next_seq
     get, enter, leave = here.get, here.set, here.reset
     encode, clock, append = encode_fast, time.perf_counter, log.append
     streaming, implicit = tracer.streaming, tracer.implicit
 
-    def wrapped(args: Any = None, /, **reserved: Any) -> Any:
+    def wrapped(
+        args: Any = None,
+        /,
+        *,
+        _origin: str | None = None,
+        _attempt_of: int | None = None,
+        _call_id: str | None = None,
+    ) -> Any:
         if args is None:
             args = {}
-        if reserved:
-            row = begin(args, reserved)
-        else:
-            within = get()
-            context = within.inner or implicit(within)
-            try:
-                raw = encode(args)
-            except Exception:
-                raw = tracer.encode(args)
-            row = OpenCall(
-                next_seq(), context.turn, name, raw, context, within, within.ambient, clock()
-            )
-            append(row)
-            if probe is not None:
-                row.fields = probe(args)
+        within = get()
+        context = within.inner or implicit(within)
+        try:
+            raw = encode(args)
+        except Exception:
+            raw = tracer.encode(args)
+        row = OpenCall(
+            next_seq(), context.turn, name, raw, context, within, within.ambient, clock()
+        )
+        if _origin is not None:
+            row.origin = _origin
+        if _attempt_of is not None:
+            row.attempt_of = _attempt_of
+        if _call_id is not None:
+            row.call_id = _call_id
+        append(row)
+        if probe is not None:
+            row.fields = probe(args)
         token = enter(row)
         try:
             result = run(args)
@@ -120,7 +128,6 @@ def _plain_entry(
             raise
         leave(token)
         if type(result) is str and not streaming:
-            row.outcome = "ok"
             row.result = result
             row.ended = clock()
             return result
@@ -146,7 +153,6 @@ def _plain_callable(tracer: Journal, run: Wrapped, parameters: Parameters, begin
             raise
         leave(token)
         if type(result) is str and not streaming:
-            row.outcome = "ok"
             row.result = result
             row.ended = clock()
             return result

@@ -6,9 +6,12 @@ The public names are imported when they are first used, so that `import refetch`
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+# Type checkers take the name for typing.TYPE_CHECKING; typing itself would double the start-up.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from refetch.api import (
         call_counts,
         check,

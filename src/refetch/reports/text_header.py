@@ -33,12 +33,13 @@ def header(batch: Batch, report: RunReport, paint: Paint) -> str:
 
 
 def clean_line(batch: Batch, summary: Summary, paint: Paint) -> str:
-    """The whole report where nothing is to be said."""
+    """The whole report where nothing is to be said; not "clean" where something was not read."""
     repeats = sum(summary.acquitted.values())
     fine = f" ({repeats} repeat{'s' * (repeats != 1)}, all legitimate)" if repeats else ""
     traces = f" in {summary.traces} traces" if summary.traces > 1 else ""
     budget = _budget(batch, batch.checked[0].report) if summary.traces == 1 else ""
-    text = f"{paint('clean', 'green')}: 0 redundant of {calls_text(summary.calls)}{traces}{fine}"
+    word = paint("incomplete", "yellow") if batch.errors else paint("clean", "green")
+    text = f"{word}: 0 redundant of {calls_text(summary.calls)}{traces}{fine}"
     return text + (f" · {budget}" if budget else "")
 
 

@@ -122,8 +122,10 @@ def outcome_of(output: Raw) -> Outcome:
 def _unpacked(output: Raw) -> Outcome | None:
     text = plain(output)
     try:
-        found = _structured.decode(text)
+        found = _structured.decode(text) if isinstance(text, str) else None
     except BROKEN:
+        found = None
+    if found is None:
         return None
     code = found.metadata.exit_code if found.metadata else None
     result = found.output if memoryview(found.output) else raw_of("")

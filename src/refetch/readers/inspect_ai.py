@@ -157,6 +157,8 @@ def _from_archive(
     except InputError as error:
         # What was unpacked before the damage counts.
         problems.append(Problem(error.source, error.message, expected=error.expected))
+    except NotImplementedError as error:
+        problems.append(Problem(source, f"cannot be unpacked: {error}"))
     return samples, model
 
 

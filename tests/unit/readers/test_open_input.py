@@ -66,6 +66,17 @@ def test_zstd(tmp_path: Path) -> None:
     assert only(list(read_paths([file]))).traces == []
 
 
+def test_zstd_without_its_library_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    monkeypatch.setitem(sys.modules, "compression", None)
+    file = tmp_path / "x"
+    file.write_bytes(b"\x28\xb5\x2f\xfd rest")
+    (loaded,) = read_paths([file])
+    assert "refetch[zstd]" in loaded.problems[0].message
+
+
 def test_zip_members_are_read_and_others_counted(tmp_path: Path) -> None:
     file = tmp_path / "x.zip"
     inside = {"a/one.jsonl": NATIVE, "two.gz": gzip.compress(NATIVE), "notes.md": b"# notes"}

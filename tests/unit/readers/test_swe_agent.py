@@ -25,7 +25,7 @@ def read(*steps: dict[str, Any], history: list[dict[str, Any]] | None = None, **
 
 
 def test_the_header() -> None:
-    history = [
+    history: list[dict[str, Any]] = [
         {"role": "user", "content": "an example", "is_demo": True},
         {"role": "user", "content": "solve it"},
     ]
@@ -76,7 +76,7 @@ def test_actions_become_tool_calls(action: str, name: str, args: dict[str, Any])
 
 def test_a_native_call_is_taken_from_the_history() -> None:
     text = '{"command": "ls -la"}'
-    history = [
+    history: list[dict[str, Any]] = [
         {
             "role": "assistant",
             "action": "ls -la",

@@ -54,30 +54,30 @@ _PROCESS_IDS = b"Process Group PGID: "
 _REFUSED = (b"The user doesn't want to", b"[Request interrupted", b"patch rejected by user")
 
 
-class _ToolCall(msgspec.Struct):
+class _ToolCall(msgspec.Struct, gc=False):
     tool_call_id: str | None = None
     function_name: str | None = None
     arguments: Raw = Raw()
     extra: Raw = Raw()
 
 
-class _Reference(msgspec.Struct):
+class _Reference(msgspec.Struct, gc=False):
     trajectory_id: str | None = None
     session_id: str | None = None
 
 
-class _Result(msgspec.Struct):
+class _Result(msgspec.Struct, gc=False):
     source_call_id: str | None = None
     content: Raw = Raw()
     subagent_trajectory_ref: list[_Reference] | None = None
     extra: Raw = Raw()
 
 
-class _Observation(msgspec.Struct):
+class _Observation(msgspec.Struct, gc=False):
     results: list[_Result] | None = None
 
 
-class _Step(msgspec.Struct):
+class _Step(msgspec.Struct, gc=False):
     source: str = ""
     message: Raw = Raw()
     model_name: str | None = None

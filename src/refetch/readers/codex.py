@@ -59,12 +59,12 @@ _ARGUMENTS = ("arguments", "action", "input", "query")
 _REPLAY_SECONDS = 1.0
 
 
-class _Info(msgspec.Struct):
+class _Info(msgspec.Struct, gc=False):
     total_token_usage: Raw = Raw()
     last_token_usage: Raw = Raw()
 
 
-class _Payload(msgspec.Struct):
+class _Payload(msgspec.Struct, gc=False):
     type: str | None = None
     id: str | None = None
     role: str | None = None
@@ -90,7 +90,7 @@ class _Payload(msgspec.Struct):
     num_turns: int | None = None
 
 
-class _Line(msgspec.Struct):
+class _Line(msgspec.Struct, gc=False):
     timestamp: str | None = None
     type: str = ""
     payload: _Payload | None = None

@@ -37,12 +37,12 @@ _ITEMS = frozenset(("item.started", "item.updated", "item.completed"))
 _OUTCOMES = {"declined": "rejected", "failed": "error", "completed": "ok"}
 
 
-class _Change(msgspec.Struct):
+class _Change(msgspec.Struct, gc=False):
     path: str | None = None
     kind: Raw = Raw()
 
 
-class _Item(msgspec.Struct):
+class _Item(msgspec.Struct, gc=False):
     id: str | None = None
     type: str = ""
     item_type: str = ""
@@ -59,7 +59,7 @@ class _Item(msgspec.Struct):
     query: str | None = None
 
 
-class _Line(msgspec.Struct):
+class _Line(msgspec.Struct, gc=False):
     type: str = ""
     thread_id: str | None = None
     item: _Item | None = None

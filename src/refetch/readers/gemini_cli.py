@@ -28,7 +28,7 @@ from msgspec import Raw
 
 from refetch.model.errors import InputError
 from refetch.model.trace import Problem, Trace
-from refetch.readers.blocks import EMPTY, NULL, beginning, whole_text
+from refetch.readers.blocks import EMPTY, NULL, beginning
 from refetch.readers.json_records import JsonLines, Lenient, mapping, parts, plain
 from refetch.readers.sniff import Sniffed, elements, members, small_text
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
@@ -44,7 +44,7 @@ _NEVER = re.compile(r"Tool .{0,200} not found|Invalid parameters|params must", r
 _OUTCOMES = {"success": "ok", "error": "error", "cancelled": "rejected"}
 
 
-class _ToolCall(msgspec.Struct):
+class _ToolCall(msgspec.Struct, gc=False):
     id: str | None = None
     name: str | None = None
     args: Raw = Raw()
@@ -53,7 +53,7 @@ class _ToolCall(msgspec.Struct):
     timestamp: str | None = None
 
 
-class _Message(msgspec.Struct, rename="camel"):
+class _Message(msgspec.Struct, rename="camel", gc=False):
     id: str | None = None
     type: str = ""
     content: Raw = Raw()
@@ -62,7 +62,7 @@ class _Message(msgspec.Struct, rename="camel"):
     tokens: Raw = Raw()
 
 
-class _Line(_Message, rename="camel"):
+class _Line(_Message, rename="camel", gc=False):
     session_id: str | None = None
     rewind: str | None = msgspec.field(name="$rewindTo", default=None)
 
@@ -130,7 +130,7 @@ def _by_line(data: bytes, source: str) -> Trace:
 
 def _take(build: TraceBuilder, message: _Message, **place: Any) -> None:
     if message.type == "user":
-        build.user_message(whole_text(message.content))
+        build.user_message(message.content)
         return
     if message.type != "gemini":
         return

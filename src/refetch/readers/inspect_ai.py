@@ -26,7 +26,7 @@ from msgspec import Raw
 from refetch.model.errors import InputError
 from refetch.model.trace import Problem, Trace
 from refetch.readers import decompress
-from refetch.readers.blocks import NULL, whole_text
+from refetch.readers.blocks import NULL
 from refetch.readers.json_records import Lenient, mapping, parts, plain
 from refetch.readers.sniff import Sniffed, elements, keys_of, members
 from refetch.readers.trace_builder import TraceBuilder
@@ -39,18 +39,18 @@ _FIRST_MEMBERS = (b"_journal/", b"header.json")
 _ZIP_NAME = 30  # where the name of the first member stands
 
 
-class _ToolCall(msgspec.Struct):
+class _ToolCall(msgspec.Struct, gc=False):
     id: str | None = None
     function: str | None = None
     arguments: Raw = Raw()
 
 
-class _Error(msgspec.Struct):
+class _Error(msgspec.Struct, gc=False):
     type: str = ""
     message: str = ""
 
 
-class _Message(msgspec.Struct):
+class _Message(msgspec.Struct, gc=False):
     role: str = ""
     id: str | None = None
     content: Raw = Raw()
@@ -60,16 +60,16 @@ class _Message(msgspec.Struct):
     error: _Error | None = None
 
 
-class _Choice(msgspec.Struct):
+class _Choice(msgspec.Struct, gc=False):
     message: _Message | None = None
 
 
-class _Output(msgspec.Struct):
+class _Output(msgspec.Struct, gc=False):
     choices: list[_Choice] | None = None
     usage: Raw = Raw()
 
 
-class _Event(msgspec.Struct):
+class _Event(msgspec.Struct, gc=False):
     event: str = ""
     id: str | None = None
     timestamp: str | None = None
@@ -77,7 +77,7 @@ class _Event(msgspec.Struct):
     output: Raw = Raw()
 
 
-class _Sample(msgspec.Struct):
+class _Sample(msgspec.Struct, gc=False):
     id: Raw = Raw()
     epoch: Raw = Raw()
     messages: Raw = Raw()
@@ -188,7 +188,7 @@ def _trace(sample: _Sample, path: str, source: str, model: str | None) -> Trace:
         elif message.role == "tool":
             _answer(build, message, attachments)
         elif message.role == "user":
-            build.user_message(whole_text(_restored(message.content, attachments)))
+            build.user_message(_restored(message.content, attachments))
     return build.trace()
 
 

@@ -43,7 +43,7 @@ NAME = "langfuse"
 _KINDS = {"TOOL": "tool", "GENERATION": "model", "AGENT": "agent"}
 
 
-class _Observation(msgspec.Struct, rename="camel"):
+class _Observation(msgspec.Struct, rename="camel", gc=False):
     id: str | None = None
     parent_observation_id: str | None = None
     type: str = ""

@@ -51,27 +51,27 @@ _SNIFFED = 40
 _INFO_KEYS = frozenset(("mini_version", "model_stats", "exit_status"))
 
 
-class _Function(msgspec.Struct):
+class _Function(msgspec.Struct, gc=False):
     name: str | None = None
     arguments: Raw = Raw()
 
 
-class _ToolCall(msgspec.Struct):
+class _ToolCall(msgspec.Struct, gc=False):
     id: str | None = None
     function: _Function | None = None
 
 
-class _Action(msgspec.Struct):
+class _Action(msgspec.Struct, gc=False):
     command: str | None = None
     tool_call_id: str | None = None
 
 
-class _Response(msgspec.Struct):
+class _Response(msgspec.Struct, gc=False):
     usage: Raw = Raw()
     model: str | None = None
 
 
-class _Extra(msgspec.Struct):
+class _Extra(msgspec.Struct, gc=False):
     actions: list[_Action] | None = None
     response: _Response | None = None
     returncode: int | None = None
@@ -79,7 +79,7 @@ class _Extra(msgspec.Struct):
     interrupt_type: str | None = None
 
 
-class _Message(msgspec.Struct):
+class _Message(msgspec.Struct, gc=False):
     role: str | None = None
     type: str | None = None
     object: str | None = None

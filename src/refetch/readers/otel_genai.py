@@ -37,17 +37,17 @@ _NANO = 1e9
 _ERROR_CODES = (2, "2", "STATUS_CODE_ERROR")
 
 
-class _Attribute(msgspec.Struct):
+class _Attribute(msgspec.Struct, gc=False):
     key: str = ""
     value: Raw = Raw()
 
 
-class _Status(msgspec.Struct):
+class _Status(msgspec.Struct, gc=False):
     code: Raw = Raw()
     message: str | None = None
 
 
-class _Span(msgspec.Struct, rename="camel"):
+class _Span(msgspec.Struct, rename="camel", gc=False):
     trace_id: str | None = None
     span_id: str | None = None
     parent_span_id: str | None = None
@@ -58,16 +58,16 @@ class _Span(msgspec.Struct, rename="camel"):
     status: _Status | None = None
 
 
-class _Scope(msgspec.Struct):
+class _Scope(msgspec.Struct, gc=False):
     spans: list[_Span] | None = None
 
 
-class _Resource(msgspec.Struct, rename="camel"):
+class _Resource(msgspec.Struct, rename="camel", gc=False):
     scope_spans: list[_Scope] | None = None
     instrumentation_library_spans: list[_Scope] | None = None
 
 
-class _Document(msgspec.Struct, rename="camel"):
+class _Document(msgspec.Struct, rename="camel", gc=False):
     resource_spans: list[_Resource] | None = None
 
 

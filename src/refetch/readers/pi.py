@@ -29,8 +29,8 @@ from msgspec import Raw
 
 from refetch.model.errors import InputError
 from refetch.model.trace import Trace
-from refetch.readers.blocks import EMPTY, beginning, ending, raw_of, whole_text
-from refetch.readers.json_records import JsonLines, Lenient, mapping, parts
+from refetch.readers.blocks import EMPTY, beginning, ending, raw_of
+from refetch.readers.json_records import BROKEN, JsonLines, Lenient, mapping, parts
 from refetch.readers.sniff import Sniffed, elements, members, small_text
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
 
@@ -50,7 +50,7 @@ _TRUNCATED = re.compile(rb'"truncated"\s*:\s*true')
 _TAIL = 400
 
 
-class _Block(msgspec.Struct):
+class _Block(msgspec.Struct, gc=False):
     type: str = ""
     id: str | None = None
     name: str | None = None
@@ -58,7 +58,7 @@ class _Block(msgspec.Struct):
     text: Raw = Raw()
 
 
-class _Message(msgspec.Struct, rename="camel"):
+class _Message(msgspec.Struct, rename="camel", gc=False):
     role: str = ""
     content: Raw = Raw()
     provider: str | None = None
@@ -76,7 +76,7 @@ class _Message(msgspec.Struct, rename="camel"):
     cancelled: bool = False
 
 
-class _Line(msgspec.Struct, rename="camel"):
+class _Line(msgspec.Struct, rename="camel", gc=False):
     type: str = ""
     id: str | None = None
     parent_id: str | None = None
@@ -87,6 +87,7 @@ class _Line(msgspec.Struct, rename="camel"):
 
 
 _block = Lenient(_Block)
+_blocks = msgspec.json.Decoder(list[_Block])
 
 
 def sniff(sniffed: Sniffed) -> bool:
@@ -192,16 +193,16 @@ class _Session:
             if call is not None:
                 _result(call, message)
         elif message.role == "user":
-            self.build.user_message(whole_text(message.content))
+            self.build.user_message(message.content)
         elif message.role == "bashExecution":
             self._by_hand(message, entry, number)
 
     def _answer(self, message: _Message, entry: str | None, number: int) -> None:
-        blocks = [_block.decode(raw) for raw in parts(message.content)]
+        blocks = _blocks_of(message.content)
         self.build.begin_turn(model=message.model, usage=mapping(message.usage))
         broke_off = message.stop_reason in ("aborted", "error")
         for block in blocks:
-            if block is None or block.type != "toolCall":
+            if block.type != "toolCall":
                 continue
             args = EMPTY if broke_off else block.arguments
             call = self.build.call(
@@ -250,14 +251,20 @@ def _failure(last: str, first: str) -> tuple[str, int | None]:
     return ("not-executed" if _NEVER.match(first) else "error"), None
 
 
+def _blocks_of(content: Raw) -> list[_Block]:
+    try:
+        return _blocks.decode(content)
+    except BROKEN:
+        return [block for raw in parts(content) if (block := _block.decode(raw)) is not None]
+
+
 def _last_text(content: Raw) -> str:
     """The end of the last text block, without decoding the rest."""
-    blocks = parts(content)
-    for raw in reversed(blocks):
-        block = _block.decode(raw)
-        if block is not None and block.type == "text":
-            return ending(block.text, _TAIL)
-    return "" if blocks else ending(content, _TAIL)
+    if bytes(memoryview(content)[-3:]) == b'"}]':
+        # The usual order of a block's members leaves its text at the very end.
+        return ending(memoryview(content)[:-2], _TAIL)
+    texts = [block for block in _blocks_of(content) if block.type == "text"]
+    return ending(texts[-1].text if texts else content, _TAIL)
 
 
 def _lines_of(args: dict[str, Any], last: str, cut: bool) -> tuple[Any, bool]:

@@ -61,7 +61,7 @@ _OUTCOMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 
-class _Step(msgspec.Struct):
+class _Step(msgspec.Struct, gc=False):
     action: str | None = None
     observation: Raw = Raw()
     state: Raw = Raw()
@@ -69,17 +69,17 @@ class _Step(msgspec.Struct):
     messages: Raw = Raw()
 
 
-class _Function(msgspec.Struct):
+class _Function(msgspec.Struct, gc=False):
     name: str | None = None
     arguments: Raw = Raw()
 
 
-class _ToolCall(msgspec.Struct):
+class _ToolCall(msgspec.Struct, gc=False):
     id: str | None = None
     function: _Function | None = None
 
 
-class _Entry(msgspec.Struct):
+class _Entry(msgspec.Struct, gc=False):
     role: str = ""
     content: Raw = Raw()
     action: str | None = None

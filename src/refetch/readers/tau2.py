@@ -27,7 +27,7 @@ from msgspec import Raw
 
 from refetch.model.errors import InputError
 from refetch.model.trace import MAIN, ContextStart, Problem, Trace
-from refetch.readers.blocks import beginning, starts_with, whole_text
+from refetch.readers.blocks import beginning, starts_with
 from refetch.readers.json_records import Lenient, mapping, parts, plain
 from refetch.readers.sniff import Sniffed, members
 from refetch.readers.trace_builder import TraceBuilder
@@ -39,31 +39,31 @@ _NO_SUCH_TOOL = re.compile(r"Error: Tool '?[^']{0,80}'? not found")
 _SNIFFED = 4
 
 
-class _Function(msgspec.Struct):
+class _Function(msgspec.Struct, gc=False):
     name: str | None = None
     arguments: Raw = Raw()
 
 
-class _RawCall(msgspec.Struct):
+class _RawCall(msgspec.Struct, gc=False):
     function: _Function | None = None
 
 
-class _RawMessage(msgspec.Struct):
+class _RawMessage(msgspec.Struct, gc=False):
     tool_calls: list[_RawCall] | None = None
 
 
-class _RawData(msgspec.Struct):
+class _RawData(msgspec.Struct, gc=False):
     message: _RawMessage | None = None
 
 
-class _ToolCall(msgspec.Struct):
+class _ToolCall(msgspec.Struct, gc=False):
     id: str | None = None
     name: str | None = None
     arguments: Raw = Raw()
     requestor: str | None = None
 
 
-class _Message(msgspec.Struct):
+class _Message(msgspec.Struct, gc=False):
     role: str = ""
     content: Raw = Raw()
     tool_calls: list[_ToolCall] | None = None
@@ -76,7 +76,7 @@ class _Message(msgspec.Struct):
     raw_data: Raw = Raw()
 
 
-class _Simulation(msgspec.Struct):
+class _Simulation(msgspec.Struct, gc=False):
     id: Raw = Raw()
     task_id: Raw = Raw()
     trial: Raw = Raw()
@@ -182,7 +182,7 @@ class _Reading:
             self._asked(message, message.tool_calls, speaker, path)
         elif hearer == MAIN or self.two:
             # With calls in it a message goes to the tools; the other side never sees its words.
-            self.build.user_message(whole_text(message.content), hearer)
+            self.build.user_message(message.content, hearer)
 
     def _asked(self, message: _Message, calls: list[_ToolCall], speaker: str, path: str) -> None:
         texts = _argument_texts(message.raw_data, [call.name for call in calls])

@@ -19,7 +19,7 @@ from msgspec import Raw
 
 from refetch.model.errors import InputError
 from refetch.model.trace import MAIN, Problem, Trace
-from refetch.readers.blocks import beginning, starts_with, whole_text
+from refetch.readers.blocks import beginning, starts_with
 from refetch.readers.json_records import Lenient, parts, plain
 from refetch.readers.openai_chat import arguments_of
 from refetch.readers.sniff import Sniffed
@@ -28,17 +28,17 @@ from refetch.readers.trace_builder import TraceBuilder
 NAME = "tau-bench"
 
 
-class _Function(msgspec.Struct):
+class _Function(msgspec.Struct, gc=False):
     name: str | None = None
     arguments: Raw = Raw()
 
 
-class _ToolCall(msgspec.Struct):
+class _ToolCall(msgspec.Struct, gc=False):
     id: str | None = None
     function: _Function | None = None
 
 
-class _Message(msgspec.Struct):
+class _Message(msgspec.Struct, gc=False):
     role: str = ""
     content: Raw = Raw()
     name: str | None = None
@@ -46,7 +46,7 @@ class _Message(msgspec.Struct):
     tool_call_id: str | None = None
 
 
-class _Run(msgspec.Struct):
+class _Run(msgspec.Struct, gc=False):
     task_id: Raw = Raw()
     trial: Raw = Raw()
     traj: Raw = Raw()
@@ -104,7 +104,7 @@ def _trace(run: _Run, index: int, source: str) -> Trace:
         elif message.role == "tool":
             _answer(build, message)
         elif message.role == "user":
-            build.user_message(whole_text(message.content))
+            build.user_message(message.content)
     return build.trace()
 
 

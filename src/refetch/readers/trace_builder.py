@@ -22,7 +22,7 @@ from refetch.model.trace import (
     Trace,
     UserMessage,
 )
-from refetch.readers.blocks import EMPTY, raw_chars, raw_hash
+from refetch.readers.blocks import EMPTY, raw_chars, raw_hash, whole_text
 
 TASK_CHARS = 200
 """How much of the first prompt names the task."""
@@ -139,7 +139,7 @@ class TraceBuilder:
         usage: dict[str, Any] | None = None,
     ) -> OpenRequest:
         """A model response begins."""
-        turn = self._turns[context] = self.turn_of(context) + 1
+        turn = self._turns[context] = self._turns.get(context, 0) + 1
         request = OpenRequest(turn, context, model, usage or None)
         self._events.append(request)
         if context == MAIN:
@@ -158,12 +158,14 @@ class TraceBuilder:
         **fields: Any,
     ) -> OpenCall:
         """The model asks for a call in the current turn; `fields` are further fields of `Call`."""
-        seq = len(self.calls)
-        fields.setdefault("turn", self.turn_of(context))
-        call = OpenCall(
-            {"seq": seq, "name": name, "args": args, "context": context, "call_id": call_id}
-            | fields
-        )
+        seq = fields["seq"] = len(self.calls)
+        fields["name"] = name
+        fields["args"] = args
+        fields["context"] = context
+        fields["call_id"] = call_id
+        if "turn" not in fields:
+            fields["turn"] = self._turns.get(context, 0)
+        call = OpenCall(fields)
         self.calls.append(call)
         self._events.append(call)
         if line is not None:
@@ -196,13 +198,20 @@ class TraceBuilder:
                 found.append(call)
         return found[::-1]
 
-    def user_message(self, text: str | None = None, context: str = MAIN) -> None:
-        """A person spoke. Several messages between two calls are one."""
-        if context == MAIN and self.task is None and text and text.strip():
-            self.task = text.strip()[:TASK_CHARS]
-        if self._last_message.get(context) != self.last_seq:
-            self._last_message[context] = self.last_seq
-            self._events.append(UserMessage(self.last_seq, context))
+    def user_message(self, text: str | Raw | None = None, context: str = MAIN) -> None:
+        """A person spoke. Several messages between two calls are one.
+
+        Args:
+            text: what was said, decoded or not; the first one names the task.
+            context: who heard it.
+        """
+        if context == MAIN and self.task is None and text is not None:
+            words = text if isinstance(text, str) else whole_text(text)
+            self.task = words.strip()[:TASK_CHARS] or None
+        last = len(self.calls) - 1
+        if self._last_message.get(context) != last:
+            self._last_message[context] = last
+            self._events.append(UserMessage(last, context))
 
     def lose(
         self,

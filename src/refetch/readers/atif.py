@@ -130,9 +130,8 @@ class _Reading:
 
     def trajectory(self, document: dict[str, Raw], context: str, path: str) -> None:
         """Take the steps of a trajectory, then its sub-agents."""
-        for index, raw in enumerate(elements(document.get("steps"))):
+        for index, step in enumerate(_step.decode_list(document.get("steps"))):
             place = f"{path}.steps[{index}]"
-            step = _step.decode(raw)
             if step is None:
                 self.build.problems.append(
                     Problem(self.build.source, "not a step", None, place, "an object")

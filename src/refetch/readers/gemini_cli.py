@@ -30,7 +30,7 @@ from refetch.model.errors import InputError
 from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import EMPTY, NULL, beginning
 from refetch.readers.json_records import JsonLines, Lenient, mapping, parts, plain
-from refetch.readers.sniff import Sniffed, elements, members, small_text
+from refetch.readers.sniff import Sniffed, members, small_text
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
 
 NAME = "gemini-cli"
@@ -90,8 +90,7 @@ def read(data: bytes, source: str) -> list[Trace]:
 def _whole(document: dict[str, Raw], source: str) -> Trace:
     build = TraceBuilder(source, NAME, NAME)
     build.run = small_text(document.get("sessionId"))
-    for index, raw in enumerate(elements(document["messages"])):
-        message = _message.decode(raw)
+    for index, message in enumerate(_message.decode_list(document["messages"])):
         path = f"$.messages[{index}]"
         if message is None:
             build.problems.append(Problem(source, "not a message", None, path, "an object"))

@@ -27,7 +27,7 @@ from refetch.model.errors import InputError
 from refetch.model.trace import Problem, Trace
 from refetch.readers import decompress
 from refetch.readers.blocks import NULL
-from refetch.readers.json_records import Lenient, mapping, parts, plain
+from refetch.readers.json_records import Lenient, mapping, plain
 from refetch.readers.sniff import Sniffed, elements, keys_of, members
 from refetch.readers.trace_builder import TraceBuilder
 
@@ -168,8 +168,7 @@ def _trace(sample: _Sample, path: str, source: str, model: str | None) -> Trace:
     build.model = model
     attachments = members(sample.attachments)
     times, usages = _from_events(sample.events)
-    for index, raw in enumerate(parts(sample.messages)):
-        message = _message.decode(raw)
+    for index, message in enumerate(_message.decode_list(sample.messages)):
         place = f"{path}.messages[{index}]" if path.startswith("$") else f"$.messages[{index}]"
         if message is None:
             build.problems.append(Problem(source, "not a message", None, place, "an object"))
@@ -220,8 +219,7 @@ def _from_events(
     times: dict[str, tuple[str | None, str | None]] = {}
     usages: dict[str, dict[str, Any]] = {}
     reused: set[str] = set()
-    for part in parts(raw):
-        event = _event.decode(part)
+    for event in _event.decode_list(raw):
         if event is None:
             continue
         if event.event == "tool" and event.id is not None:

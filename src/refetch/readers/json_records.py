@@ -38,6 +38,7 @@ class Lenient(Generic[T]):
     def __init__(self, shape: type[T]) -> None:
         self._shape = shape
         self._decoder = msgspec.json.Decoder(shape)
+        self._list = msgspec.json.Decoder(list[shape])  # type: ignore[valid-type]
         self._members: list[tuple[str, str, Any]] | None = None
 
     def decode(self, raw: Raw | memoryview | bytes) -> T | None:
@@ -63,6 +64,19 @@ class Lenient(Generic[T]):
             if key in found and (value := reader(found[key])) is not None:
                 values[name] = value
         return self._shape(**values)
+
+    def decode_list(self, raw: Raw | memoryview | None) -> list[T | None]:
+        """The records in a JSON array, None where an element is no object; empty for anything else.
+
+        Decodes the array in one pass where every element fits the shape.
+        """
+        if raw is None or not (view := memoryview(raw)) or view[0] != 0x5B:
+            return []
+        try:
+            found: list[T | None] = self._list.decode(view)
+        except BROKEN:
+            return [self.decode(part) for part in parts(view)]
+        return found
 
 
 def _reader_of(kind: Any) -> Any:

@@ -26,7 +26,7 @@ from refetch.model.errors import InputError
 from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import raw_of
 from refetch.readers.json_records import Lenient, mapping, plain
-from refetch.readers.sniff import Sniffed, elements, members, small_text
+from refetch.readers.sniff import Sniffed, members, small_text
 from refetch.readers.span_attributes import (
     arguments,
     asked_in,
@@ -74,7 +74,7 @@ def read(data: bytes, source: str) -> list[Trace]:
         InputError: there are no observations.
     """
     document = members(Raw(data.strip()))
-    listed = elements(document.get("observations"))
+    listed = _observation.decode_list(document.get("observations"))
     if not listed:
         raise InputError(
             source, "no observations", path="$.observations", expected="a list of observations"
@@ -85,9 +85,8 @@ def read(data: bytes, source: str) -> list[Trace]:
     name = small_text(trace.get("name"))
     build.task = name[:TASK_CHARS] if name else None
     spans = []
-    for index, raw in enumerate(listed):
+    for index, found in enumerate(listed):
         path = f"$.observations[{index}]"
-        found = _observation.decode(raw)
         if found is None:
             build.problems.append(Problem(source, "not an observation", None, path, "an object"))
         else:

@@ -32,8 +32,8 @@ from msgspec import Raw
 from refetch.model.errors import InputError
 from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import EMPTY, beginning, raw_of, starts_with, whole_text
-from refetch.readers.json_records import Lenient, mapping, parts, plain
-from refetch.readers.sniff import Sniffed, elements, keys_of, members, small_text
+from refetch.readers.json_records import Lenient, mapping, plain
+from refetch.readers.sniff import Sniffed, keys_of, members, small_text
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
 
 NAME = "mini-swe-agent"
@@ -120,7 +120,8 @@ def read(data: bytes, source: str) -> list[Trace]:
         InputError: there is no list of messages.
     """
     document = members(Raw(data.strip()))
-    messages = elements(document.get("messages")) or parts(memoryview(data.strip()))
+    listed = document["messages"] if "messages" in document else memoryview(data.strip())
+    messages = _message.decode_list(listed)
     if not messages:
         raise InputError(
             source,
@@ -149,11 +150,10 @@ class _Reading:
         self.waiting: list[OpenCall] = []
         self.unsettled: tuple[str, int, str] | None = None
 
-    def read(self, messages: list[Raw], prefix: str) -> None:
+    def read(self, messages: list[_Message | None], prefix: str) -> None:
         """Take all messages in order."""
-        for index, raw in enumerate(messages):
+        for index, message in enumerate(messages):
             path = f"{prefix}[{index}]"
-            message = _message.decode(raw)
             if message is None:
                 self.build.problems.append(
                     Problem(self.build.source, "not a message", None, path, "an object")

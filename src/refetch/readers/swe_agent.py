@@ -108,7 +108,7 @@ def read(data: bytes, source: str) -> list[Trace]:
         InputError: there is no list of steps.
     """
     document = members(Raw(data.strip()))
-    steps = elements(document.get("trajectory"))
+    steps = _step.decode_list(document.get("trajectory"))
     if not steps and not elements(document.get("history")):
         raise InputError(
             source, "no steps", path="$.trajectory", expected="a list of steps", found="none"
@@ -126,14 +126,13 @@ class _Reading:
         model = agent.get("model") if isinstance(agent, dict) else None
         name = model.get("name") if isinstance(model, dict) else None
         self.build.model = name if isinstance(name, str) else None
-        entries = (_entry.decode(raw) for raw in elements(document.get("history")))
+        entries = _entry.decode_list(document.get("history"))
         self.history = [entry for entry in entries if entry is not None and not entry.is_demo]
         self.at = 0
         self.directory: str | None = None
 
-    def read(self, raw_steps: list[Raw], evicts: bool) -> Trace:
+    def read(self, steps: list[_Step | None], evicts: bool) -> Trace:
         """Take all steps in order."""
-        steps = [_step.decode(raw) for raw in raw_steps]
         task = next((entry for entry in self.history if entry.role == "user"), None)
         if task is not None:
             self.build.user_message(whole_text(task.content))

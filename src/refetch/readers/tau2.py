@@ -149,7 +149,7 @@ class _Reading:
         self.build.model = models[MAIN]
         self.models = models
         self.path = path
-        self.messages = [_message.decode(raw) for raw in parts(simulation.messages)]
+        self.messages = _message.decode_list(simulation.messages)
         self.two = any(
             call.requestor == USER
             for message in self.messages
@@ -198,8 +198,7 @@ class _Reading:
             )
 
     def _answered(self, message: _Message) -> None:
-        several = parts(message.tool_messages)
-        for each in [_message.decode(raw) for raw in several] if several else [message]:
+        for each in _message.decode_list(message.tool_messages) or [message]:
             if each is None:
                 continue
             context = USER if each.requestor == USER else MAIN

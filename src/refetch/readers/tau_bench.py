@@ -84,9 +84,8 @@ def read(data: bytes, source: str) -> list[Trace]:
 def _trace(run: _Run, index: int, source: str) -> Trace:
     build = TraceBuilder(source, NAME)
     build.run = f"idx={index}|task={plain(run.task_id)}|trial={plain(run.trial)}"
-    for place, raw in enumerate(parts(run.traj)):
+    for place, message in enumerate(_message.decode_list(run.traj)):
         path = f"$[{index}].traj[{place}]"
-        message = _message.decode(raw)
         if message is None:
             build.problems.append(Problem(source, "not a message", None, path, "an object"))
         elif message.role == "assistant":

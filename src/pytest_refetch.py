@@ -198,16 +198,16 @@ def _hold_to_budget(item: pytest.Item) -> None:
     """
     from refetch.testing.wording import failure_text
 
-    own = any(mark.name == MARKER for mark in item.own_markers)
-    if own and not item.stash.get(_runs, []):
-        pytest.fail(
-            f"{MARKER} counts the calls of tool_tracer and run_fixture, and this test used neither",
-            pytrace=False,
-        )
+    if not item.stash.get(_runs, []):
+        if any(mark.name == MARKER for mark in item.own_markers):
+            used = "the calls of tool_tracer and run_fixture, and this test used neither"
+            pytest.fail(f"{MARKER} counts {used}", pytrace=False)
+        return
     try:
-        reports = _judge_runs(item)
+        reports, told = _judge_runs(item), None
     except Exception as problem:
-        told = f"refetch cannot judge this run: {problem}"
+        reports, told = [], f"refetch cannot judge this run: {problem}"
+    if told is not None:
         if _budget in item.stash:
             pytest.fail(told, pytrace=False)
         item.add_report_section("call", "refetch", told)
@@ -261,7 +261,7 @@ def _keep(item: pytest.Item, traces: list[Trace]) -> str:
         return "the run was not kept: pytest runs without its cache"
     try:
         paths = [kept.keep(trace, item.nodeid, run) for run, trace in enumerate(traces, 1)]
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a full disk; text that has no encoding
         return f"the run was not kept: {error}"
     start = item.config.invocation_params.dir
     return "\n".join(

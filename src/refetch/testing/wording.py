@@ -61,10 +61,9 @@ def _count(number: int, what: str) -> str:
 
 
 def _over(finding: Finding) -> str:
-    what = "calls"
-    if finding.kind is not None:
-        what = f"calls of {escaped(finding.kind)}"
-    return f"{finding.actual:g} {what} for a budget of {finding.limit:g}"
+    made = _count(int(finding.actual or 0), "call")
+    of_tool = "" if finding.kind is None else f" of {escaped(finding.kind)}"
+    return f"{made}{of_tool} for a budget of {finding.limit:g}"
 
 
 def pair_lines(finding: Finding) -> list[str]:

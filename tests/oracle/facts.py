@@ -216,7 +216,7 @@ def _key_and_view(one: Logical, meta: dict[str, Any], args: Any) -> None:
         args = {} if args is None else {"": args}
     args = {**(meta.get("defaults") or {}), **args}
     ignored = frozenset(meta.get("ignore_args") or ()) | (
-        COMMENTARY if one.effect in ("read", "pure", "none") else frozenset()
+        COMMENTARY if one.effect in ("read", "pure") else frozenset()
     )
     kept = {k: _argument(one, meta, k, v) for k, v in args.items() if k not in ignored}
     one.key = (one.head.name, tuple(sorted(kept.items(), key=repr)))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tests.oracle import plain
 from tests.oracle.facts import Logical, hygiene, known, raw_key, results_equal, when
 
-from refetch.model import Call, ContextLoss, ContextStart, Trace, UserMessage, Write
+from refetch.model import Call, ContextLoss, Trace, UserMessage, Write
 
 POLL_LIMIT = 4
 FAILURE_LIMIT = 3
@@ -42,6 +42,7 @@ class Act:
     call: Call | None = None
     by: Logical | None = None
     independent: frozenset[str] = frozenset()
+    proven_by: Logical | None = None
 
 
 class Oracle:
@@ -52,7 +53,6 @@ class Oracle:
         self.calls, self.aside = hygiene(trace)
         self.losses = [e for e in trace.events if isinstance(e, ContextLoss)]
         self.people = [e for e in trace.events if isinstance(e, UserMessage)]
-        self.starts = {e.context: e for e in trace.events if isinstance(e, ContextStart)}
         self.acts = [act for one in self.calls for act in _acts_of(one)]
         self.acts += [
             Act(e.after + 0.5, "write", (e.scope,)) for e in trace.events if isinstance(e, Write)
@@ -77,9 +77,12 @@ class Oracle:
             if one.effect != "read" or earlier is None or not known(one):
                 continue
             explained = self.barriers(earlier, one)
-            if results_equal(earlier, one) is False and not explained:
+            cut = earlier.last.truncated or one.last.truncated
+            if results_equal(earlier, one) is False and not explained and not cut:
                 scopes = tuple(sorted(one.resources))
-                self.acts.append(Act(one.end - 0.25, "proof", scopes, one.cwd, key=one.key))
+                proof = Act(one.end - 0.25, "proof", scopes, one.cwd, key=one.key)
+                proof.proven_by = one
+                self.acts.append(proof)
 
     # -- the conditions, one function each ----------------------------------------------------
 
@@ -88,10 +91,10 @@ class Oracle:
 
         A cut answer still counts for an equal call cut alike, if both are known and equal.
         """
-        if i.status != "ok" or i.last.unchanged:
+        if i.status != "ok" or i.last.unchanged or i.end > j.seq:
             return False
         if i.last.truncated:
-            alike = i.key is not None and i.key == j.key and j.last.truncated
+            alike = _cut_alike(i, j)
             return i.coverage() is not None or (alike and results_equal(i, j) is True)
         return True
 
@@ -100,8 +103,7 @@ class Oracle:
         if not self.delivered(i, j):
             return []
         found = [region for region in (i.coverage(), i.also_delivered()) if region is not None]
-        alike = i.key is not None and i.key == j.key and i.last.truncated and j.last.truncated
-        if alike and results_equal(i, j) is True:
+        if i.last.truncated and _cut_alike(i, j) and results_equal(i, j) is True:
             found.append(i.region)
         return found
 
@@ -119,7 +121,10 @@ class Oracle:
         return [
             act
             for act in self.acts
-            if not _equal_call(act, j) and _between(i, act, j) and _hits(act, j)
+            if not _equal_call(act, j)
+            and _between(i, act, j)
+            and _hits(act, j)
+            and act.proven_by is not j
         ]
 
     def expired(self, i: Logical, j: Logical) -> bool:
@@ -143,24 +148,9 @@ class Oracle:
 
     def place(self, i: Logical, j: Logical) -> str:
         """(d) "here" when the model still sees the earlier answer, else "lost" or "other"."""
-        context, until = j.head.context, float(j.seq)
-        seen: set[str] = set()
-        while context not in seen:
-            seen.add(context)
-            gone = any(_removes(loss, i, context, until) for loss in self.losses)
-            if i.head.context == context:
-                return "lost" if gone else "here"
-            start = self.starts.get(context)
-            parent = self._call_at(start.parent_call if start else None)
-            if start is None or not start.inherits or parent is None or gone:
-                return "other"
-            if i.end >= parent.seq and i is not parent:
-                return "other"
-            context, until = parent.head.context, float(parent.seq)
-        return "other"
-
-    def _call_at(self, seq: int | None) -> Logical | None:
-        return next((c for c in self.calls if any(a.seq == seq for a in c.attempts)), None)
+        if i.head.context != j.head.context:
+            return "other"
+        return "lost" if any(_removes(loss, i, j) for loss in self.losses) else "here"
 
     def own(self, j: Logical) -> bool:
         """(e) The model asked for the later call, not the harness, a hook or a person."""
@@ -169,10 +159,9 @@ class Oracle:
     def last_known(self, j: Logical) -> Logical | None:
         """The last earlier call of the same view, region and target whose result is known."""
         for k in reversed(self.calls):
-            if k.end < j.end and k is not j and known(k) and not k.last.unchanged:
-                alike = k.last.truncated == j.last.truncated
-                if alike and k.region == j.region and same_target(k, j) and k.view == j.view:
-                    return k
+            before = k.end < j.end and k is not j and known(k) and not k.last.unchanged
+            if before and k.region == j.region and same_target(k, j) and k.view == j.view:
+                return k
         return None
 
     def contradicted(self, j: Logical) -> bool:
@@ -187,7 +176,7 @@ class Oracle:
         if i.inferred or j.inferred:
             return True
         return j.effect != "pure" and any(
-            one.inferred and one.key != j.key and _between(i, _moment(a, one), j)
+            one.inferred and one.key != j.key and i.end < a.seq < j.end
             for one in self.calls
             for a in one.attempts
             if a.status not in NEVER_RAN
@@ -234,61 +223,74 @@ class Oracle:
         """One call executed twice; or the harness itself fetched the same thing twice."""
         if j.double_of is not None:
             return Verdict("RF109", "advice", j.double_of.seq, j.seq)
-        if self.own(j) or j.head.origin == "harness-retry" or not self.convictable(j):
+        if self.own(j) or j.status != "ok" or j.key is None or j.volatile or j.repeatable:
             return None
         for i in reversed(self.earlier(j)):
-            theirs = i.head.origin != "model" and i.key == j.key and i.key is not None
-            same = theirs and same_target(i, j) and self.delivered(i, j) and self.fresh(i, j)
+            theirs = i.head.origin != "model" and i.key == j.key
+            same = (
+                theirs
+                and results_equal(i, j) is not False
+                and self.delivered(i, j)
+                and self.fresh(i, j)
+            )
             if same and self.place(i, j) == "here":
                 return Verdict("RF109", "advice", i.seq, j.seq)
         return None
 
-    def in_turn(self, j: Logical, raw: bool) -> Logical | None:
-        """The first call of the same turn that makes a later equal one a duplicate."""
+    def in_turn(self, j: Logical, code: str) -> Verdict | None:
+        """A later equal call of one turn, against the first that makes it a duplicate.
+
+        Flag level where any call of the turn proves it at that level.
+        """
         mutates_unordered = j.effect == "write" and "inferred" in (
             self.trace.turns,
             self.trace.order,
         )
         if j.raw is None or j.volatile or j.repeatable or mutates_unordered:
             return None
-        if not self.own(j) or j.status != "ok":
+        if not self.own(j) or not _went_through(j):
             return None
-        for i in self.earlier(j):
-            here = (i.head.context, i.head.turn) == (j.head.context, j.head.turn)
-            equal = i.raw == j.raw if raw else i.raw != j.raw and i.key == j.key
-            if not here or not equal or i.key is None or _cwd_differs(i, j):
-                continue
-            if not self.delivered(i, j) or not self.covered([i], j) or not self.fresh(i, j):
-                continue
-            both_mutate = all(one.effect == "write" and one.declared for one in (i, j))
-            if not both_mutate and self.contradicted_by_key(j):
-                continue
-            if "opaque" in (i.effect, j.effect) and results_equal(i, j) is not True:
-                continue
-            return i
-        return None
+        twins = [i for i in self.earlier(j) if self.duplicates(i, j, raw=code == "RF001")]
+        if not twins:
+            return None
+        level = "flag" if "flag" in [self.level(i, j) for i in twins] else "advice"
+        return Verdict(code, level, twins[0].seq, j.seq)
+
+    def duplicates(self, i: Logical, j: Logical, *, raw: bool) -> bool:
+        """The conditions of RF001 and RF002 on one pair.
+
+        A result that was taken out of the context within the turn does not count: the first read
+        after a loss is never a flag.
+        """
+        if (i.head.turn, self.place(i, j)) != (j.head.turn, "here") or _cwd_differs(i, j):
+            return False
+        equal = i.raw == j.raw if raw else i.raw != j.raw and i.key == j.key
+        if i.key is None or not equal or not self.delivered(i, j) or not self.covered([i], j):
+            return False
+        both_mutate = all(one.effect == "write" and one.declared for one in (i, j))
+        differs = self.contradicted_by_key(j) or results_equal(i, j) is False
+        if not self.fresh(i, j) or (differs and not both_mutate):
+            return False
+        return "opaque" not in (i.effect, j.effect) or results_equal(i, j) is True
 
     def contradicted_by_key(self, j: Logical) -> bool:
         """(f) for calls that need not be reads: the last known result of the very same call."""
         for k in reversed(self.earlier(j)):
-            alike = k.key == j.key and k.last.truncated == j.last.truncated
-            if alike and known(k) and not k.last.unchanged:
+            if k.key == j.key and known(k) and not k.last.unchanged:
                 return results_equal(k, j) is False
         return self.contradicted(j)
 
     def rf001(self, j: Logical) -> Verdict | None:
         """The same call to the byte, twice in one turn."""
-        i = self.in_turn(j, raw=True)
-        return None if i is None else Verdict("RF001", self.level(i, j), i.seq, j.seq)
+        return self.in_turn(j, "RF001")
 
     def rf002(self, j: Logical) -> Verdict | None:
         """The same call in another spelling, twice in one turn."""
-        i = self.in_turn(j, raw=False)
-        return None if i is None else Verdict("RF002", self.level(i, j), i.seq, j.seq)
+        return self.in_turn(j, "RF002")
 
     def convictable(self, j: Logical) -> bool:
         """What holds for the later call by itself: it read, it worked, it is no poll."""
-        reads = j.effect in ("read", "pure") and j.status == "ok" and j.raw is not None
+        reads = j.effect in ("read", "pure") and _went_through(j) and j.raw is not None
         return reads and not j.volatile and not j.repeatable and not self.contradicted(j)
 
     def pool(self, j: Logical) -> list[Logical]:
@@ -300,6 +302,7 @@ class Oracle:
             and i.raw is not None
             and i.view == j.view
             and same_target(i, j)
+            and not (i.region == j.region and results_equal(i, j) is False)
             and self.delivered(i, j)
             and self.fresh(i, j)
         ]
@@ -369,7 +372,9 @@ class Oracle:
         """A write to that very resource failed in between, without effect."""
         return any(
             one.effect == "write"
-            and bool(one.resources & j.resources)
+            and any(
+                plain.may_overlap(w, one.cwd, r, j.cwd) for w in one.resources for r in j.resources
+            )
             and a.status in ("error", "rejected", "not-executed", "cancelled")
             and i.end < a.seq < j.seq
             for one in self.calls
@@ -495,7 +500,7 @@ class Oracle:
             ("not-the-models-own", not self.own(j)),
             ("result-changed", self.contradicted(j)),
             ("other-view", i.view != j.view),
-            ("repeat-failed", j.status != "ok"),
+            ("repeat-failed", not _went_through(j)),
             ("declared-repeatable", j.repeatable),
             ("effect-unknown", j.effect == "opaque"),
             ("effect-none", j.effect == "none"),
@@ -515,6 +520,16 @@ def same_target(i: Logical, j: Logical) -> bool:
     if not i.resources and not j.resources:
         return i.key is not None and (i.key == j.key or i.view == j.view) and not _cwd_differs(i, j)
     return bool(j.resources) and j.resources <= i.resources
+
+
+def _went_through(j: Logical) -> bool:
+    """A repeat is judged when it worked, or when no more than its request was recorded."""
+    return j.status in ("ok", "missing")
+
+
+def _cut_alike(i: Logical, j: Logical) -> bool:
+    """An equal call cut in the same way; a stub that says "unchanged" repeats the cut."""
+    return i.key is not None and i.key == j.key and (j.last.truncated or j.last.unchanged)
 
 
 def error_of(one: Logical) -> str | None:
@@ -563,7 +578,7 @@ def _hits(act: Act, j: Logical) -> bool:
     if act.kind == "opaque":
         return act.domain == "*" or not j.resources or _in_domain(act.domain, j)
     if act.kind == "proof" and not act.scopes:
-        return act.key == j.key
+        return bool(act.key == j.key)
     if not act.scopes:
         return act.domain == "*" or not j.resources or _in_domain(act.domain, j)
     asked = [*j.resources, *j.depends_on]
@@ -580,10 +595,10 @@ def _in_domain(domain: str, j: Logical) -> bool:
     )
 
 
-def _removes(loss: ContextLoss, i: Logical, context: str, until: float) -> bool:
+def _removes(loss: ContextLoss, i: Logical, j: Logical) -> bool:
     return (
-        loss.context == context
-        and i.end <= loss.after < until
+        loss.context == j.head.context
+        and i.end <= loss.after < j.seq
         and (loss.lost is None or any(a.seq in loss.lost for a in i.attempts))
     )
 

@@ -13,9 +13,7 @@ VERBATIM = frozenset(
     """content text old_string new_string old new pattern regex code command script body patch
     diff""".split()
 )
-COMMENTARY = frozenset(
-    "description explanation reason task_progress thought justification".split()
-)
+COMMENTARY = frozenset("description explanation reason task_progress thought justification".split())
 WHITE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
     chr(code) for code in range(0x2000, 0x200B)
 )

@@ -35,7 +35,7 @@ RANGES = (None, None, None, (1, 10), (11, 20), (1, 20), (5, 8), (15, 30))
 OUTCOMES = (
     "ok " * 60 + "error error error timeout unknown missing rejected not-executed cancelled"
 ).split()
-ORIGINS = ("model",) * 40 + ("harness-retry", "harness-retry", "harness", "user")
+MARKS: tuple[dict[str, Any], ...] = (*[{}] * 14, {"volatile": True}, {"ttl": 15.0}, {"ttl": 60.0})
 LOSSES = ("compaction", "clear", "trim", "eviction", "truncation")
 
 
@@ -50,6 +50,8 @@ class Builder:
         self.rare = pick((True, False, False))
         self.turns = dict.fromkeys(self.contexts, 1)
         self.tools: dict[str, Any] = {}
+        self.latest: dict[str, Call] = {}
+        self.marks = {name: pick(MARKS) for name in ("read_file", "open_file", "get_user")}
 
     def chance(self, out_of: int) -> bool:
         return bool(self.pick((True,) + (False,) * (out_of - 1)))
@@ -63,22 +65,25 @@ class Builder:
             again = made and self.chance(3)
             call = self.again(seq, self.pick(made)) if again else self.call(seq)
             made.append(call)
+            self.latest[call.context] = call
             events.append(call)
             events += self.event(seq)
-        events += self.starts([call.seq for call in made if call.context == "main"])
+        events += self.starts(made)
         order = "recorded"
         turns = self.pick(("recorded",) * 9 + ("inferred",))
         return Trace("random", events, tools=self.tools, turns=turns, order=order)
 
-    def starts(self, parents: list[int]) -> list[Event]:
-        return [
-            ContextStart(
-                context,
-                parent_call=self.pick(parents) if parents else None,
-                inherits=self.rare and self.chance(4),
-            )
-            for context in self.contexts[1:]
-        ]
+    def starts(self, made: list[Call]) -> list[Event]:
+        """Each further context was started by a call of the main one before its own first call."""
+        events: list[Event] = []
+        for context in self.contexts[1:]:
+            own = [call.seq for call in made if call.context == context]
+            parents = [c.seq for c in made if c.context == "main" and own and c.seq < own[0]]
+            if parents:
+                inherits = self.rare and self.chance(2)
+                parent = self.pick(parents)
+                events.append(ContextStart(context, parent_call=parent, inherits=inherits))
+        return events
 
     def place(self, seq: int) -> dict[str, Any]:
         context = self.pick(self.contexts)
@@ -97,14 +102,23 @@ class Builder:
             fields["result"] = _raw(self.pick(("one", "one", "one", "one", "two")))
         if status not in ("ok", "missing"):
             fields["error"] = self.pick(("no such file", "no such file", "denied", "HTTP 503"))
-        fields["origin"] = self.pick(ORIGINS)
         if self.chance(6):
             fields["call_id"] = self.pick(("c1", "c2"))
         return fields
 
     def again(self, seq: int, call: Call) -> Call:
         """An earlier call once more, at another place, with an outcome of its own."""
-        fields = {**msgspec.structs.asdict(call), **EMPTY, **self.place(seq), **self.outcome()}
+        last = self.latest.get(call.context) is call
+        if last and call.status in ("error", "timeout") and self.chance(2):
+            fields = {"seq": seq, "origin": "harness-retry"}
+            if self.times:
+                fields.update(started=seq * 10.0, ended=seq * 10.0 + 5.0)
+            changed = {**fields, "outcome": "ok", "error": None, "result": _raw("one")}
+            return msgspec.structs.replace(call, **changed)
+        same = {f: v for f, v in msgspec.structs.asdict(call).items() if f in DECLARED and v}
+        if not bytes(call.args):
+            same.pop("args", None)
+        fields = {**same, "mutates": call.mutates, **self.place(seq), **self.outcome()}
         return Call(**self.marked(fields))
 
     def call(self, seq: int) -> Call:
@@ -113,18 +127,21 @@ class Builder:
         return Call(**self.marked({**fields, **self.place(seq), **self.outcome()}))
 
     def marked(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """Rare marks of the record."""
+        """Rare marks of the record, and what belongs to the tool in this trace."""
+        if fields.get("mutates") is False:
+            fields.update(self.marks.get(fields["name"], {}))
+            fields["origin"] = self.pick(("model",) * 24 + ("harness", "user"))
+        if fields["name"] == "think":
+            fields.pop("result", None)
         if fields.get("outcome") == "ok" and fields.get("mutates") is False:
             if self.chance(14):
                 fields["truncated"] = True
-                if self.chance(2):
-                    fields["delivered"] = {"unit": "line", "from": 1, "to": self.pick((5, 10, 15))}
+                if "result" in fields:
+                    fields["result"] = _raw(self.pick(("cut", "cut", "cut short")))
+                if fields["name"] in ("read_file", "open_file") and _from_first(fields):
+                    fields["delivered"] = {"unit": "line", "from": 1, "to": self.pick((5, 8))}
             elif self.chance(16):
                 fields["unchanged"] = True
-            if self.chance(16):
-                fields["volatile"] = True
-            elif self.chance(16):
-                fields["ttl"] = self.pick((15.0, 60.0))
         return fields
 
     def event(self, seq: int) -> list[Event]:
@@ -137,7 +154,7 @@ class Builder:
         if kind == "write":
             scope = self.pick(("file:src/**", "file:docs/c.md", "user:5", "file:SRC/A.py"))
             return [Write(scope=scope, after=seq, by=self.pick(("user", "hook", "external")))]
-        lost = self.pick((None, None, [seq], [seq - 1, seq], [0, 1]))
+        lost = self.pick((None, None, [seq], [seq - 1, seq], [0]))
         return [ContextLoss(after=seq, kind=self.pick(LOSSES), context=context, lost=lost)]
 
     # -- kinds of calls ------------------------------------------------------------------------
@@ -238,19 +255,13 @@ KINDS: tuple[Callable[[Builder], dict[str, Any]], ...] = (
     Builder.odd,
 )
 
-EMPTY: dict[str, Any] = {
-    "outcome": None,
-    "result": msgspec.Raw(),
-    "error": None,
-    "call_id": None,
-    "origin": "model",
-    "truncated": False,
-    "delivered": None,
-    "unchanged": False,
-    "volatile": None,
-    "ttl": None,
-}
-"""What a repeat does not take over from the call it repeats."""
+DECLARED = ("name", "args", "resource", "region", "view", "effect", "depends_on")
+"""What a repeat takes over from the call it repeats."""
+
+
+def _from_first(fields: dict[str, Any]) -> bool:
+    args = json.loads(bytes(fields["args"])) if "args" in fields else {}
+    return args.get("start_line", 1) == 1 and args.get("end_line", 20) >= 10
 
 
 def _raw(value: Any) -> msgspec.Raw:

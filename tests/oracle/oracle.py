@@ -77,8 +77,7 @@ class Oracle:
             if one.effect != "read" or earlier is None or not known(one):
                 continue
             explained = self.barriers(earlier, one)
-            cut = earlier.last.truncated or one.last.truncated
-            if results_equal(earlier, one) is False and not explained and not cut:
+            if results_equal(earlier, one) is False and not explained:
                 scopes = tuple(sorted(one.resources))
                 proof = Act(one.end - 0.25, "proof", scopes, one.cwd, key=one.key)
                 proof.proven_by = one
@@ -257,12 +256,9 @@ class Oracle:
         return Verdict(code, level, twins[0].seq, j.seq)
 
     def duplicates(self, i: Logical, j: Logical, *, raw: bool) -> bool:
-        """The conditions of RF001 and RF002 on one pair.
-
-        A result that was taken out of the context within the turn does not count: the first read
-        after a loss is never a flag.
-        """
-        if (i.head.turn, self.place(i, j)) != (j.head.turn, "here") or _cwd_differs(i, j):
+        """The conditions of RF001 and RF002 on one pair. (d) is none of them."""
+        here = (i.head.context, i.head.turn) == (j.head.context, j.head.turn)
+        if not here or _cwd_differs(i, j):
             return False
         equal = i.raw == j.raw if raw else i.raw != j.raw and i.key == j.key
         if i.key is None or not equal or not self.delivered(i, j) or not self.covered([i], j):
@@ -484,13 +480,12 @@ class Oracle:
         """Every reason that holds, in the closed order; the last one always does."""
         between = [act.kind for act in self.barriers(i, j)]
         wait = self.place(i, j)
-        pool = [k for k in self.earlier(j) if k.view == j.view and same_target(k, j)]
         table = [
             ("arguments-unknown", i.raw is None or j.raw is None),
             ("not-executed", i.status in NEVER_RAN or j.status in NEVER_RAN),
             ("earlier-failed", i.status != "ok"),
             ("not-delivered-whole", not self.delivered(i, j)),
-            ("other-region", not self.covered([i, *pool], j)),
+            ("other-region", not self.covered([i, *self.pool(j)], j)),
             ("written-since", "write" in between or "proof" in between),
             ("opaque-since", "opaque" in between),
             ("expired", self.expired(i, j)),

@@ -54,7 +54,7 @@ class Builder:
         self.marks = {name: pick(MARKS) for name in ("read_file", "open_file", "get_user")}
 
     def chance(self, out_of: int) -> bool:
-        return bool(self.pick((True,) + (False,) * (out_of - 1)))
+        return bool(self.pick((False,) * (out_of - 1) + (True,)))
 
     def trace(self) -> Trace:
         """A trace of 2 to 14 calls, with what happens between them."""
@@ -149,6 +149,9 @@ class Builder:
             return []
         context = self.pick(self.contexts)
         kind = self.pick(("loss", "user", "write"))
+        if kind != "write":
+            # Neither a loss nor a message can come between the calls of one response.
+            self.turns[context] += 1
         if kind == "user":
             return [UserMessage(after=seq, context=context)]
         if kind == "write":
@@ -261,7 +264,7 @@ DECLARED = ("name", "args", "resource", "region", "view", "effect", "depends_on"
 
 def _from_first(fields: dict[str, Any]) -> bool:
     args = json.loads(bytes(fields["args"])) if "args" in fields else {}
-    return args.get("start_line", 1) == 1 and args.get("end_line", 20) >= 10
+    return bool(args.get("start_line", 1) == 1 and args.get("end_line", 20) >= 10)
 
 
 def _raw(value: Any) -> msgspec.Raw:

@@ -162,14 +162,18 @@ def score(cases: Iterable[dict[str, Any]], detect: Detector | None = None) -> Sc
     Args:
         cases: as `read_cases` returns them.
         detect: any detector; the judge of this package by default.
+
+    Raises:
+        InputError: a case that cannot be translated.
     """
     run = detect or default_detector()
     total = right = expected = hits = alarms = first_right = 0
     misses: list[Miss] = []
     for case in cases:
         total += 1
+        trace = translate(case)
         try:
-            found = flags_of(run(translate(case)))
+            found = flags_of(run(trace))
         except Exception as error:  # noqa: BLE001, RUF100 - a detector is foreign code
             expected += len(_labels(case))
             misses.append(Miss(case["id"], "crash", None, None, f"{type(error).__name__}: {error}"))

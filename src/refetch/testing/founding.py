@@ -87,8 +87,14 @@ def _fold(value: Any) -> Any:
 
 
 def _finding(code: str, rule: str, first: Call, repeat: Call) -> Finding:
-    ends = {"first": _ref(first), "repeat": _ref(repeat)}
-    return Finding(code=code, rule=rule, level="flag", context=repeat.context, **ends)
+    return Finding(
+        code=code,
+        rule=rule,
+        level="flag",
+        context=repeat.context,
+        first=_ref(first),
+        repeat=_ref(repeat),
+    )
 
 
 def _ref(call: Call) -> CallRef:

@@ -115,6 +115,8 @@ def translate(case: dict[str, Any]) -> Trace:
             raise InputError(
                 name, "a call needs the name of its tool", path=f"$.trace[{position}].tool"
             )
+        if not isinstance(row.get("turn", 0), int | None):
+            raise InputError(name, "a turn is a number", path=f"$.trace[{position}].turn")
     turns = _turns(rows)
     events: list[Event] = []
     tools: dict[str, Any] = {}
@@ -238,21 +240,19 @@ def _outcome(row: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _event(name: str, position: int, event: dict[str, Any]) -> list[Event]:
-    kind, after = event.get("type"), event.get("after")
+def _event(name: str, position: int, event: Any) -> list[Event]:
+    kind, after = (event.get("type"), event.get("after")) if isinstance(event, dict) else (0, 0)
     if not isinstance(after, int) or not isinstance(kind, str):
         raise InputError(name, "an event needs after and type", path=f"$.events[{position}]")
     context = str(event.get("agent") or event.get("context") or MAIN)
     if kind == "user_message":
         return [UserMessage(after=after, context=context)]
     if kind in _LOSSES:
-        dropped = event.get("dropped")
-        return [
-            msgspec.convert(
-                {"after": after, "kind": _LOSSES[kind], "context": context, "lost": dropped},
-                ContextLoss,
-            )
-        ]
+        fields = {"after": after, "kind": _LOSSES[kind], "context": context}
+        try:
+            return [msgspec.convert({**fields, "lost": event.get("dropped")}, ContextLoss)]
+        except msgspec.ValidationError as error:
+            raise InputError(name, str(error), path=f"$.events[{position}]") from None
     if kind in _WRITERS:
         scope = event.get("scope") or event.get("resource") or "*"
         return [Write(scope=str(scope), after=after, by=str(event.get("by") or _WRITERS[kind]))]

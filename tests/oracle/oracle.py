@@ -124,6 +124,7 @@ class Oracle:
             and _between(i, act, j)
             and _hits(act, j)
             and act.proven_by is not j
+            and (act.kind != "proof" or j.effect != "write")
         ]
 
     def expired(self, i: Logical, j: Logical) -> bool:
@@ -422,7 +423,8 @@ class Oracle:
         for i in reversed(self.earlier(j)):
             if i.head.context != j.head.context or i.key != j.key:
                 continue
-            broken = i.status != "ok" or results_equal(i, later) is not True
+            equal = i.last.unchanged or results_equal(i, later) is True
+            broken = i.status != "ok" or not equal
             if broken or self.barriers(i, later):
                 break
             before.append(i)

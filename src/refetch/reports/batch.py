@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from refetch.effects.resolve import ToolTable
-from refetch.model.finding import Finding, RunReport
+from refetch.model.finding import RunReport
 from refetch.model.trace import Problem, Trace
 
 REDUNDANCY = ("RF001", "RF002", "RF003")
@@ -35,12 +35,6 @@ class Batch(msgspec.Struct):
     errors: list[Problem] = []
     budget: int | None = None
     user: ToolTable | None = None
-
-    @property
-    def findings(self) -> Iterable[Finding]:
-        """The findings of all traces."""
-        for one in self.checked:
-            yield from one.report.findings
 
 
 class Summary(msgspec.Struct, frozen=True):

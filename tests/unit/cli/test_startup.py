@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,21 +13,25 @@ from tests.unit.cli.runner import EXAMPLES, PROJECT, refetching
 HEAVY = ("rich", "tree_sitter", "asyncio", "scipy", "numpy", "genai_prices", "zstandard")
 _PROGRAM = """
 import sys
+before = set(sys.modules)
 sys.argv = ["refetch", *{args!r}]
 from refetch.cli import main
 try:
     main()
 except SystemExit:
     pass
-print("IMPORTED", *sorted(sys.modules), file=sys.stderr)
+print("IMPORTED", *sorted(set(sys.modules) - before), file=sys.stderr)
 """
 
 
 def imported(*args: str) -> set[str]:
-    """The modules that a run of the command line has imported at its end."""
+    """The modules that a run of the command line imports."""
+    # A child that measures its own coverage would import a good part of the library first.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
     done = subprocess.run(
         [sys.executable, "-c", _PROGRAM.format(args=args)],
         capture_output=True, text=True, check=True, cwd=PROJECT,
+        env=env,
     )  # fmt: skip
     (line,) = [row for row in done.stderr.splitlines() if row.startswith("IMPORTED ")]
     return set(line.split()[1:])

@@ -48,7 +48,7 @@ def command(ctx: click.Context, /, path: str, output: str | None, **given: Any) 
         options=Options(ledger=False),
         user=choices.user_tools(given["config"]),
         input_format=given["input_format"],
-        keep="all",
+        needs=("all",),
     )
     report_problems(batch)
     if not batch.checked:

@@ -9,7 +9,7 @@ import click
 from refetch.cli import choices
 from refetch.cli.checking import check_paths, exit_code
 from refetch.cli.errors import report_problems
-from refetch.cli.output import kept_traces, look_of, targets, write_reports
+from refetch.cli.output import look_of, needs_of, targets, write_reports
 from refetch.cli.selecting import apply_selection, selection
 from refetch.judge import Options
 from refetch.reports.registry import format_names
@@ -67,7 +67,7 @@ def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None
         options=options,
         user=choices.user_tools(given["config"]),
         input_format=given["input_format"],
-        keep=kept_traces(wanted, why=given["why"]),
+        needs=needs_of(wanted, why=given["why"]),
     )
     apply_selection(batch, keep)
     write_reports(batch, wanted, look_of(given["color"], why=given["why"], top=given["top"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
@@ -15,7 +15,7 @@ from refetch.model.errors import UsageError
 from refetch.model.finding import RunReport
 from refetch.model.trace import Problem, Trace
 from refetch.readers.open_input import read_paths
-from refetch.reports.batch import Batch, Checked
+from refetch.reports.batch import Batch, Checked, spelled
 
 
 def check_paths(
@@ -24,12 +24,12 @@ def check_paths(
     options: Options,
     user: ToolTable | None,
     input_format: str | None = None,
-    keep: str = "no",
+    needs: Collection[str] = (),
 ) -> Batch:
     """Read and judge everything the paths lead to; never raises for what the files hold.
 
     Args:
-        keep: which traces stay in memory: "no", "one" (only where there is a single one), or all.
+        needs: what the reports need beside the verdicts (see `Format.needs`).
 
     Raises:
         UsageError: no reader has the name `input_format`.
@@ -41,11 +41,11 @@ def check_paths(
         if packaged is None:
             files.append(path)
         else:
-            _judge(batch, [packaged], options, user, keep)
+            _judge(batch, [packaged], options, user, needs)
     for loaded in read_paths(files, input_format):
         batch.skipped += loaded.skipped
         batch.errors += loaded.problems
-        _judge(batch, loaded.traces, options, user, keep)
+        _judge(batch, loaded.traces, options, user, needs)
     return batch
 
 
@@ -65,7 +65,7 @@ def _judge(
     traces: Iterable[Trace],
     options: Options,
     user: ToolTable | None,
-    keep: str,
+    needs: Collection[str],
 ) -> None:
     for trace in traces:
         batch.errors += trace.problems
@@ -75,11 +75,12 @@ def _judge(
             # A bug in one rule must not hide the verdicts on everything else.
             batch.errors.append(_bug(trace, error))
             continue
-        if keep == "one" and batch.checked:
-            batch.checked[:] = [Checked(one.report) for one in batch.checked]
-            batch.checked.append(Checked(report))
-        else:
-            batch.checked.append(Checked(report, None if keep == "no" else trace))
+        if "keys" in needs:
+            report = spelled(report, trace)
+        single = "one" in needs and not batch.checked
+        if batch.checked and "all" not in needs:
+            batch.checked[0] = Checked(batch.checked[0].report)
+        batch.checked.append(Checked(report, trace if single or "all" in needs else None))
 
 
 def _bug(trace: Trace, error: Exception) -> Problem:

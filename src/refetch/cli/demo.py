@@ -40,7 +40,7 @@ def command(format_name: str, color: bool | None) -> None:
 
 
 def _checked(name: str, budget: int | None) -> Batch:
-    return check_paths([name], options=Options(budget=budget), user=None, keep="all")
+    return check_paths([name], options=Options(budget=budget), user=None, needs=("one", "keys"))
 
 
 def _section(name: str, about: str, batch: Batch, *, look: Look) -> str:

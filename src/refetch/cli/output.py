@@ -45,10 +45,10 @@ def targets(format_name: str | None, outputs: Sequence[str]) -> list[Target]:
     return main + added
 
 
-def kept_traces(wanted: Sequence[Target], *, why: bool = False) -> str:
-    """The most that any of the formats needs of the traces (see `Format.keeps_traces`)."""
-    needs = {target.format.keeps_traces for target in wanted}
-    return "all" if why or "all" in needs else "one" if "one" in needs else "no"
+def needs_of(wanted: Sequence[Target], *, why: bool = False) -> frozenset[str]:
+    """What the formats need beside the verdicts (see `Format.needs`)."""
+    needs = {target.format.needs for target in wanted}
+    return frozenset(needs | {"all"} if why else needs)
 
 
 def write_reports(batch: Batch, wanted: Sequence[Target], look: Look) -> None:

@@ -37,7 +37,7 @@ def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None
         options=Options(),
         user=choices.user_tools(given["config"]),
         input_format=given["input_format"],
-        keep="all",
+        needs=("all", "keys"),
     )
     only_run(batch, given["run"])
     if given["format_name"] == "json":

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 import msgspec
 
 from refetch.effects.resolve import ToolTable
-from refetch.model.finding import RunReport
-from refetch.model.trace import Problem, Trace
+from refetch.judge.knowledge import raw_key_of
+from refetch.model.finding import CallRef, RunReport
+from refetch.model.trace import Call, Problem, Trace
 
 REDUNDANCY = ("RF001", "RF002", "RF003")
 """The rules whose flags are redundant calls: a budget names no single call, a hazard no waste."""
@@ -54,6 +55,24 @@ class Summary(msgspec.Struct, frozen=True):
     acquitted: dict[str, int]
     recognised: int
     recognised_by: dict[str, int]
+
+
+def spelled(report: RunReport, trace: Trace) -> RunReport:
+    """The report with the raw keys of acquitted calls, which the judge leaves out as too many."""
+    calls: dict[int, Call] = {}
+    for call in trace.calls:
+        calls.setdefault(call.seq, call)
+
+    def with_key(ref: CallRef) -> CallRef:
+        if ref.raw_key or ref.seq not in calls:
+            return ref
+        return msgspec.structs.replace(ref, raw_key=raw_key_of(calls[ref.seq]))
+
+    acquitted = [
+        msgspec.structs.replace(a, first=with_key(a.first), repeat=with_key(a.repeat))
+        for a in report.acquitted
+    ]
+    return msgspec.structs.replace(report, acquitted=acquitted)
 
 
 def redundant_calls(report: RunReport) -> int:

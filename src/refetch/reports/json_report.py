@@ -8,9 +8,7 @@ from typing import Any
 import msgspec
 
 from refetch import __version__
-from refetch.judge.knowledge import raw_key_of
-from refetch.model.finding import Acquittal, CallRef
-from refetch.model.trace import Call
+from refetch.model.finding import Acquittal
 from refetch.reports.batch import Batch, Checked, summarize
 from refetch.reports.look import Look
 
@@ -38,10 +36,6 @@ def document(batch: Batch) -> dict[str, Any]:
 def trace_document(checked: Checked) -> dict[str, Any]:
     """One entry of `traces`."""
     report = checked.report
-    calls: dict[int, Call] = {}
-    if checked.trace is not None:
-        for call in checked.trace.calls:
-            calls.setdefault(call.seq, call)
     return {
         "run": report.run,
         "source": report.source,
@@ -54,28 +48,20 @@ def trace_document(checked: Checked) -> dict[str, Any]:
         "recognised": report.recognised,
         "recognised_by": report.recognised_by,
         "findings": [finding.to_dict() for finding in report.findings],
-        "acquitted": [_acquittal(acquittal, calls) for acquittal in report.acquitted],
+        "acquitted": [_acquittal(acquittal) for acquittal in report.acquitted],
     }
 
 
-def _acquittal(acquittal: Acquittal, calls: dict[int, Call]) -> dict[str, Any]:
+def _acquittal(acquittal: Acquittal) -> dict[str, Any]:
     out: dict[str, Any] = {
         "reason": acquittal.reason,
         "reasons": acquittal.reasons,
         "context": acquittal.context,
-        "first": _ref(acquittal.first, calls),
-        "repeat": _ref(acquittal.repeat, calls),
+        "first": msgspec.to_builtins(acquittal.first),
+        "repeat": msgspec.to_builtins(acquittal.repeat),
     }
     if acquittal.evidence:
         out["evidence"] = acquittal.evidence
-    return out
-
-
-def _ref(ref: CallRef, calls: dict[int, Call]) -> dict[str, Any]:
-    # The judge spells no keys of the calls it acquits: they are many, and most reports drop them.
-    out: dict[str, Any] = msgspec.to_builtins(ref)
-    if not ref.raw_key and ref.seq in calls:
-        out["raw_key"] = raw_key_of(calls[ref.seq])
     return out
 
 

@@ -14,15 +14,14 @@ from refetch.reports.look import Look
 class Format(msgspec.Struct, frozen=True):
     """A report format; its module is imported when it is first asked for.
 
-    `keeps_traces`: the report needs the traces beside the verdicts ("one": only of a
-    single trace).
-    `suffixes`: file names that mean this format.
+    `needs` beside the verdicts: "one" the trace, where there is a single one; "keys" the raw keys
+    of acquitted calls; "all" every trace; "" nothing. `suffixes`: file names that mean this format.
     """
 
     name: str
     title: str
     module: str
-    keeps_traces: str = "no"
+    needs: str = ""
     suffixes: tuple[str, ...] = ()
 
     def render(self, batch: Batch, look: Look) -> str:
@@ -34,8 +33,8 @@ class Format(msgspec.Struct, frozen=True):
 _HERE = "refetch.reports"
 FORMATS: tuple[Format, ...] = (
     Format("text", "for people, in a terminal", f"{_HERE}.text", "one", (".txt",)),
-    Format("json", "one JSON document", f"{_HERE}.json_report", "all", (".json",)),
-    Format("jsonl", "one line of JSON a trace", f"{_HERE}.jsonl_report", "all", (".jsonl",)),
+    Format("json", "one JSON document", f"{_HERE}.json_report", "keys", (".json",)),
+    Format("jsonl", "one line of JSON a trace", f"{_HERE}.jsonl_report", "keys", (".jsonl",)),
 )
 
 

@@ -14,8 +14,8 @@ from refetch.model.trace import Problem
 from refetch.reports.batch import Batch
 
 
-def batch_of(*paths: Path | str, keep: str = "no") -> Batch:
-    return check_paths([str(p) for p in paths], options=Options(), user=None, keep=keep)
+def batch_of(*paths: Path | str, needs: str = "") -> Batch:
+    return check_paths([str(p) for p in paths], options=Options(), user=None, needs={needs})
 
 
 @pytest.fixture
@@ -30,9 +30,9 @@ def test_traces_are_kept_only_where_a_report_needs_them(folder: Path) -> None:
         return [one.trace is not None for one in batch.checked]
 
     assert kept(batch_of(folder)) == [False, False]
-    assert kept(batch_of(folder, keep="one")) == [False, False]
-    assert kept(batch_of(folder / "a.jsonl", keep="one")) == [True]
-    assert kept(batch_of(folder, keep="all")) == [True, True]
+    assert kept(batch_of(folder, needs="one")) == [False, False]
+    assert kept(batch_of(folder / "a.jsonl", needs="one")) == [True]
+    assert kept(batch_of(folder, needs="all")) == [True, True]
 
 
 def test_a_file_beats_a_packaged_fixture_of_its_name(

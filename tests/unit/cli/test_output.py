@@ -27,10 +27,10 @@ def test_targets() -> None:
     assert names(None, "x=y.json") == [("json", "x=y.json")]
 
 
-def test_kept_traces() -> None:
-    assert output.kept_traces(output.targets(None, ())) == "one"
-    assert output.kept_traces(output.targets(None, ("json=r",))) == "all"
-    assert output.kept_traces(output.targets(None, ()), why=True) == "all"
+def test_needs() -> None:
+    assert output.needs_of(output.targets(None, ())) == {"one"}
+    assert output.needs_of(output.targets(None, ("json=r",))) == {"one", "keys"}
+    assert output.needs_of(output.targets(None, ()), why=True) == {"one", "all"}
 
 
 def test_an_unknown_format() -> None:

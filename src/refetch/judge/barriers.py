@@ -88,6 +88,14 @@ class Barriers:
         if change != "modify":
             self.structure.put(resource, mark)
 
+    def undeclared(self, resolved: Resolved, mark: Mark) -> None:
+        """A write that nobody recorded, proven by a result that changed."""
+        for access in resolved.reads:
+            self.write(access.resource, "any", mark)
+        if not resolved.reads:
+            self.any_write = mark
+            self._write_domains.put(domain_of(resolved), mark)
+
     def fail(self, resolved: Resolved, mark: Mark) -> None:
         """A write that failed without effect."""
         for target in resolved.writes:

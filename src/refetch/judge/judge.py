@@ -100,7 +100,7 @@ class Judge:
         """Take one step that hygiene prepared."""
         event = step.event
         state = self._state
-        state.pos += 1
+        state.pos += 2  # odd positions lie between two events
         if type(event) is Call:
             return self._take_call(event, step)
         if type(event) is ContextLoss:
@@ -267,19 +267,7 @@ class Judge:
 
     def _apply_effect(self, entry: Entry, mark: Mark) -> None:
         state, call, resolved = self._state, entry.last, entry.resolved
-        status = call.status
-        writes = resolved.may_write and (
-            status == "ok"
-            or status in MAY_HAVE_RUN
-            or (
-                status == "error"
-                and (resolved.effect == "opaque" or resolved.command or resolved.partial)
-            )
-        )
-        if call.seq in self._parents and resolved.effect == "opaque":
-            # What a sub-agent does is recorded as its own calls.
-            writes = False
-        if writes:
+        if self._writes(call, resolved):
             state.barriers.apply(resolved, mark)
         if resolved.soft:
             state.barriers.tests = mark
@@ -288,20 +276,27 @@ class Judge:
         if resolved.inferred and not resolved.may_write:
             state.barriers.guess = mark
 
+    def _writes(self, call: Call, resolved: Resolved) -> bool:
+        """Whether this execution may have changed something (SPEC 3.4)."""
+        if not resolved.may_write:
+            return False
+        if call.seq in self._parents and resolved.effect == "opaque":
+            return False  # what a sub-agent does is recorded as its own calls
+        status = call.status
+        if status == "error":
+            return resolved.effect == "opaque" or resolved.command or resolved.partial
+        return status == "ok" or status in MAY_HAVE_RUN
+
     def _learn(self, entry: Entry, mark: Mark) -> None:
         state, resolved = self._state, entry.resolved
         if not resolved.identity.known:
             state.latest_unknown[entry.first.name] = entry
             return
-        known = state.last_result.get(entry.same)
-        if entry.result.known and entry.status == "ok" and not entry.last.unchanged:
-            if (
-                known is not None
-                and equal(known, entry.result) is False
-                and resolved.effect == "read"
-            ):
-                self._undeclared_write(entry, mark)
-            state.last_result[entry.same] = entry.result
+        if entry.result.known and entry.delivered:
+            known = state.last_result.get(entry.same)
+            if known is not None and resolved.effect == "read":
+                self._undeclared_write(known, entry, mark)
+            state.last_result[entry.same] = entry
         state.latest_same[entry.same] = entry
         if resolved.effect == "read":
             for access in resolved.reads:
@@ -312,11 +307,17 @@ class Judge:
         if resolved.is_read:
             self._earliest(entry)
 
-    def _undeclared_write(self, entry: Entry, mark: Mark) -> None:
-        """A differing result proves that something wrote it before this call (SPEC 6f)."""
-        for access in entry.resolved.reads:
-            before = Mark(mark.pos - 1, mark.seq) if mark.pos else mark
-            self._state.barriers.write(access.resource, "any", before)
+    def _undeclared_write(self, known: Entry, entry: Entry, mark: Mark) -> None:
+        """A differing result proves that something wrote it before this call (SPEC 6f).
+
+        Where a write or an opaque call lies between, that explains the difference.
+        """
+        resolved, barriers = entry.resolved, self._state.barriers
+        if resolved.soft or equal(known.result, entry.result) is not False:
+            return
+        if max(barriers.written(resolved), barriers.opaque(resolved)).pos > known.pos:
+            return
+        barriers.undeclared(resolved, Mark(mark.pos - 1, mark.seq))
 
     def _earliest(self, entry: Entry) -> None:
         rows = self._state.earliest.setdefault(entry.same, {})
@@ -339,8 +340,7 @@ class Judge:
         for start in [s for s in self._opening if s <= seq]:
             for call in self._opening.pop(start):
                 resolved = self._resolver.resolve(call)
-                runs = resolved.may_write and call.status not in NEVER_RAN
-                if runs and call.seq not in self._parents:
+                if self._writes(call, resolved):
                     self._landing.append((self._windows[call.seq][1], call, resolved))
         self._land(entry)
 

@@ -87,7 +87,7 @@ class Question:
             return True
         if other.last.unchanged:
             known = self.state.last_result.get(self.entry.same)
-            return None if known is None else equal(known, self.entry.result)
+            return None if known is None else equal(known.result, self.entry.result)
         return equal(other.result, self.entry.result)
 
     @cached_property
@@ -98,7 +98,7 @@ class Question:
         if self.entry.last.unchanged:
             return False
         known = self.state.last_result.get(self.entry.same)
-        return known is not None and equal(known, self.entry.result) is False
+        return known is not None and equal(known.result, self.entry.result) is False
 
     def blocks(self, earlier: Entry, *, since: int | None = None) -> list[Block]:
         """Every reason why `earlier` does not make this call redundant; `since` moves the start
@@ -165,9 +165,10 @@ class Question:
             yield Block("volatile", (barriers.wait.seq,))
 
     def _expired(self, earlier: Entry) -> bool:
-        ttl = self.resolved.ttl
-        if ttl is None:
+        declared = [t for t in (self.resolved.ttl, earlier.resolved.ttl) if t is not None]
+        if not declared:
             return False
+        ttl = min(declared)
         began = seconds(self.entry.last.started) or seconds(self.entry.last.ended)
         ended = seconds(earlier.last.ended) or seconds(earlier.last.started)
         if began is None or ended is None:

@@ -46,21 +46,24 @@ class Rule(msgspec.Struct, frozen=True):
         return self.doc.strip().split("\n\n", 1)[0].replace("\n", " ")
 
 
-def evidence_level(question: Question, first: Entry, since: int | None = None) -> tuple[str, str]:
+def evidence_level(
+    question: Question, first: Entry, since: int | None = None, *, schemes: bool = True
+) -> tuple[str, str]:
     """(level, confidence) that the evidence allows for a flag (SPEC 6, confidence; SPEC 4,
     other schemes).
     """
     start = first.pos if since is None else since
     barriers = question.state.barriers
     known_equal = question.equal(first) is True
-    guessed = question.resolved.inferred or first.resolved.inferred or barriers.guess.pos > start
+    pure = question.resolved.effect == "pure"
+    guessed = question.resolved.inferred or first.resolved.inferred
+    guessed = guessed or (not pure and barriers.guess.pos > start)
     confidence = "inferred" if guessed else "proven" if known_equal else "declared"
     if known_equal:
         return FLAG, confidence
     if guessed:
         return ADVICE, confidence
-    pure = question.resolved.effect == "pure"
-    if not pure and barriers.other_scheme(question.resolved).pos > start:
+    if schemes and not pure and barriers.other_scheme(question.resolved).pos > start:
         return ADVICE, confidence
     return FLAG, confidence
 

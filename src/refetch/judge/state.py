@@ -10,7 +10,7 @@ from refetch.effects.resolve import Resolved
 from refetch.judge.barriers import Barriers
 from refetch.judge.knowledge import ContextKnowledge, Entry
 from refetch.judge.loops import LoopFinder
-from refetch.judge.results import ResultHash, result_text
+from refetch.judge.results import result_text
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -95,7 +95,7 @@ class RunState:
         self.pos = 0
         self.barriers = Barriers()
         self.contexts: dict[str, ContextKnowledge] = {}
-        self.last_result: dict[tuple[str, str], ResultHash] = {}
+        self.last_result: dict[tuple[str, str], Entry] = {}
         self.latest_same: dict[tuple[str, str], Entry] = {}
         self.latest_unknown: dict[str, Entry] = {}
         self.latest_read: dict[str, Entry] = {}

@@ -188,8 +188,13 @@ class WriteIndex:
         self._everything = NEVER
         self._latest = NEVER
 
-    def put(self, text: str, mark: Mark, independent: frozenset[str] = frozenset()) -> None:
-        """Record a write to a canonical resource that cannot touch the `independent` schemes."""
+    def put(
+        self, text: str, mark: Mark, independent: frozenset[str] | None = frozenset()
+    ) -> None:
+        """Record a write to a canonical resource that cannot touch the `independent` schemes.
+
+        None: it can touch no other scheme at all.
+        """
         self._latest = max(self._latest, mark)
         if text == EVERYTHING:
             self._everything = max(self._everything, mark)
@@ -199,7 +204,8 @@ class WriteIndex:
         if writes is None:
             writes = self._schemes[resource.scheme] = _SchemeWrites()
         writes.put(resource, mark)
-        self._scheme_latest[resource.scheme, independent] = mark
+        if independent is not None:
+            self._scheme_latest[resource.scheme, independent] = mark
 
     def last(self, text: str) -> Mark:
         """The latest write that may overlap a canonical resource; `*` asks for any write at all."""

@@ -58,10 +58,18 @@ def _nature(question: Question, earlier: Entry) -> list[Block]:
     return blocks
 
 
-def artefact(trace: Trace, call: Call, kept: Call) -> Acquittal:
+def artefact(call: Call, kept: Call) -> Acquittal:
     """A record that says the same as another one."""
+    return _plain("recorder-artefact", kept, call)
 
+
+def retry(call: Call, first: Call) -> Acquittal:
+    """A further attempt of one logical call by the harness."""
+    return _plain("harness-retry", first, call)
+
+
+def _plain(reason: str, first: Call, repeat: Call) -> Acquittal:
     def ref(of: Call) -> CallRef:
         return CallRef(of.seq, of.turn, of.name, of.call_id, context=of.context)
 
-    return Acquittal("recorder-artefact", ["recorder-artefact"], call.context, ref(kept), ref(call))
+    return Acquittal(reason, [reason], repeat.context, ref(first), ref(repeat))

@@ -90,10 +90,12 @@ class Barriers:
 
     def undeclared(self, resolved: Resolved, mark: Mark) -> None:
         """A write that nobody recorded, proven by a result that changed."""
+        self.any_write = mark
         for access in resolved.reads:
-            self.write(access.resource, "any", mark)
+            # It says nothing about other schemes: a write that somebody made would.
+            self.writes.put(access.resource, mark, None)
+            self.structure.put(access.resource, mark, None)
         if not resolved.reads:
-            self.any_write = mark
             self._write_domains.put(domain_of(resolved), mark)
 
     def fail(self, resolved: Resolved, mark: Mark) -> None:

@@ -14,13 +14,14 @@ from typing import TypeVar
 from refetch.effects.resolve import Resolved, Resolver, ToolTable
 from refetch.effects.resources import Mark
 from refetch.hygiene import Prepared, RoleKeeper, Step, prepare
-from refetch.judge.acquittal import acquit, artefact, candidates
+from refetch.judge.acquittal import acquit, artefact, candidates, retry
 from refetch.judge.budget import budget_findings
 from refetch.judge.knowledge import Entry, TurnKey
 from refetch.judge.loops import LoopFinder
 from refetch.judge.question import NORMALIZATION, Question
 from refetch.judge.results import equal, result_text
 from refetch.judge.rule import ADVICE, Charge, Rule
+from refetch.judge.rules.exact_duplicate import SPARED
 from refetch.judge.rules.harness_duplicate import READ_FIRST
 from refetch.judge.rules.loop import RULE as LOOP
 from refetch.judge.rules.registry import CALL_RULES
@@ -60,6 +61,7 @@ class Judge:
         self._decisions: dict[int, Decision] = {}
         self._entries: dict[int, Entry] = {}
         self._parents: set[int] = set()
+        self._asked: dict[int, int] = {}
         self._windows: dict[int, tuple[int, int]] = {}
         self._opening: dict[int, list[Call]] = {}
         self._landing: list[tuple[int, Call, Resolved]] = []
@@ -129,14 +131,20 @@ class Judge:
         first = step.of or call
         resolved = self._resolver.resolve(call)
         if step.role == "artefact":
-            return self._keep(artefact(self._trace, call, first))
+            return self._keep(artefact(call, first))
         self._count(call, step, resolved)
-        entry = Entry(first if step.role == "attempt" else call, call, resolved, self._state.pos)
+        pos = self._state.pos
+        asked = self._asked.pop(first.seq, pos)
+        entry = Entry(first if step.role == "attempt" else call, call, resolved, pos, asked)
         self._land_neighbours(entry)
         decisions: list[Decision] = []
+        if step.role == "attempt":
+            decisions = self._keep(retry(call, first))
         if step.final:
-            decisions = self._decide(entry, step)
-        self._apply(entry)
+            decisions += self._decide(entry, step)
+        else:
+            self._asked[first.seq] = asked
+        self._apply(entry, final=step.final)
         self._close_windows(entry)
         return decisions
 
@@ -221,8 +229,16 @@ class Judge:
         mate = context.turn_keys.get(entry.same)
         if mate is not None and rule is not None and rule.code in ("RF001", "RF002"):
             mate.add(entry)
+        elif mate is not None and entry.first.origin != "model" and self._injected(question, mate):
+            mate.add(entry)
         elif mate is None or entry.status == "ok":
             context.turn_keys[entry.same] = TurnKey(entry)
+
+    @staticmethod
+    def _injected(question: Question, mate: TurnKey) -> bool:
+        """Whether only its origin keeps this call from being a duplicate of its turn mates."""
+        reasons = {b.reason for b in question.blocks(mate.first, since=mate.pos)}
+        return reasons - SPARED <= {"not-the-models-own"}
 
     def _remember_streaks(self, question: Question) -> None:
         entry, state = question.entry, self._state
@@ -251,7 +267,7 @@ class Judge:
             streak.count += 1
             streak.entry = entry
 
-    def _apply(self, entry: Entry) -> None:
+    def _apply(self, entry: Entry, *, final: bool) -> None:
         state, call, resolved = self._state, entry.last, entry.resolved
         mark = Mark(state.pos, call.seq)
         status = entry.status
@@ -263,7 +279,8 @@ class Judge:
             state.barriers.fail(resolved, mark)
             if READ_FIRST.search((call.error or result_text(call))[:500]):
                 state.refusals.add(entry)
-        self._learn(entry, mark)
+        if final:
+            self._learn(entry, mark)
 
     def _apply_effect(self, entry: Entry, mark: Mark) -> None:
         state, call, resolved = self._state, entry.last, entry.resolved
@@ -280,7 +297,7 @@ class Judge:
         """Whether this execution may have changed something (SPEC 3.4)."""
         if not resolved.may_write:
             return False
-        if call.seq in self._parents and resolved.effect == "opaque":
+        if call.seq in self._parents and resolved.effect == "opaque" and resolved.repeatable:
             return False  # what a sub-agent does is recorded as its own calls
         status = call.status
         if status == "error":
@@ -298,6 +315,8 @@ class Judge:
                 self._undeclared_write(known, entry, mark)
             state.last_result[entry.same] = entry
         state.latest_same[entry.same] = entry
+        if resolved.effect == "write" and entry.status == "ok":
+            state.changed(entry)
         if resolved.effect == "read":
             for access in resolved.reads:
                 state.latest_read[access.resource] = entry
@@ -315,7 +334,8 @@ class Judge:
         resolved, barriers = entry.resolved, self._state.barriers
         if resolved.soft or equal(known.result, entry.result) is not False:
             return
-        if max(barriers.written(resolved), barriers.opaque(resolved)).pos > known.pos:
+        explained = max(barriers.written(resolved), barriers.opaque(resolved)).pos
+        if explained > known.pos and explained % 2 == 0:
             return
         barriers.undeclared(resolved, Mark(mark.pos - 1, mark.seq))
 
@@ -346,8 +366,19 @@ class Judge:
 
     def _land(self, entry: Entry) -> None:
         for _, call, resolved in self._landing:
-            if call.seq != entry.last.seq and resolved.identity.key != entry.same:
-                self._state.barriers.apply(resolved, Mark(self._state.pos, call.seq))
+            if call.seq == entry.last.seq or resolved.identity.key == entry.same:
+                continue
+            self._extend_mates(call, resolved)
+            self._state.barriers.apply(resolved, Mark(self._state.pos, call.seq))
+
+    def _extend_mates(self, call: Call, resolved: Resolved) -> None:
+        """Equal calls never stand between each other, however late one of them lands."""
+        mate = self._state.context(call.context).turn_keys.get(resolved.identity.key)
+        barriers = self._state.barriers
+        if mate is not None and mate.pos >= max(
+            barriers.written(resolved).pos, barriers.opaque(resolved).pos
+        ):
+            mate.pos = self._state.pos
 
     def _close_windows(self, entry: Entry) -> None:
         if not self._landing:

@@ -37,9 +37,13 @@ only).
 
 
 class Entry:
-    """One logical call: `first` is its first execution (the one reported), `last` its last."""
+    """One logical call: `first` is its first execution (the one reported), `last` its last.
+
+    `asked` is the position of the first execution, `pos` that of the last, which delivered.
+    """
 
     __slots__ = (
+        "asked",
         "delivered",
         "first",
         "generation",
@@ -53,11 +57,14 @@ class Entry:
         "status",
     )
 
-    def __init__(self, first: Call, last: Call, resolved: Resolved, pos: int) -> None:
+    def __init__(
+        self, first: Call, last: Call, resolved: Resolved, pos: int, asked: int
+    ) -> None:
         self.first = first
         self.last = last
         self.resolved = resolved
         self.pos = pos
+        self.asked = asked
         self.seq = last.seq
         self.generation = 0
         self.result: ResultHash = result_hash_of(last, resolved.noise)
@@ -203,17 +210,19 @@ def _cut_chain(entry: Entry) -> None:
 
 
 class TurnKey:
-    """Equal calls of one turn: the first, the latest (equal calls never stand between each other),
-    and the first of each raw spelling."""
+    """Equal calls of one turn: the first, and the first of each raw spelling.
 
-    __slots__ = ("first", "latest", "spelled")
+    `pos` is where the latest of them took effect: equal calls never stand between each other.
+    """
+
+    __slots__ = ("first", "pos", "spelled")
 
     def __init__(self, first: Entry) -> None:
         self.first = first
-        self.latest = first
+        self.pos = first.pos
         self.spelled: dict[str, Entry] = {first.spelling: first}
 
     def add(self, entry: Entry) -> None:
         """Another equal call that nothing separated from the ones before."""
-        self.latest = entry
+        self.pos = entry.pos
         self.spelled.setdefault(entry.spelling, entry)

@@ -129,7 +129,7 @@ class Question:
             yield Block("not-executed")
         elif status in ("error", "timeout"):
             yield Block("earlier-failed")
-        elif not earlier.delivered or (
+        elif earlier.pos > self.entry.asked or not earlier.delivered or (
             earlier.last.truncated and not self._truncated_alike(earlier)
         ):
             yield Block("not-delivered-whole")

@@ -102,8 +102,26 @@ class RunState:
         self.earliest: dict[tuple[str, str], dict[str, Entry]] = {}
         self.polls: dict[tuple[str, tuple[str, str]], Streak] = {}
         self.failures: dict[tuple[str, str], Streak] = {}
+        self.mutations: dict[
+            tuple[str, tuple[str, str]], tuple[Entry | None, Entry | None]
+        ] = {}
         self.refusals = Refusals()
         self.loops: dict[str, LoopFinder] = {}
+
+    def changed(self, entry: Entry) -> None:
+        """A successful mutation; the latest one of another turn is kept beside it."""
+        key = (entry.first.context, entry.same)
+        latest, before = self.mutations.get(key, (None, None))
+        if latest is not None and latest.first.turn != entry.first.turn:
+            before = latest
+        self.mutations[key] = (entry, before)
+
+    def last_change(self, entry: Entry) -> Entry | None:
+        """The latest successful equal mutation of this context in another turn."""
+        latest, before = self.mutations.get((entry.first.context, entry.same), (None, None))
+        if latest is not None and latest.first.turn == entry.first.turn:
+            return before
+        return latest
 
     def context(self, name: str) -> ContextKnowledge:
         """The memory of a context; it begins empty."""

@@ -36,12 +36,10 @@ def decide(question: Question) -> Charge | None:
     resolved = question.resolved
     if resolved.effect != "write" or resolved.repeatable or not resolved.identity.known:
         return None
-    first = question.state.latest_same.get(question.entry.same)
-    if first is None or first.first.context != question.call.context:
+    if question.call.origin != "model" or question.entry.status != "ok":
         return None
-    if first.first.turn == question.call.turn or question.call.origin != "model":
-        return None
-    if first.last.status != "ok" or question.entry.last.status != "ok":
+    first = question.state.last_change(question.entry)
+    if first is None:
         return None
     barriers = question.state.barriers
     since = first.pos

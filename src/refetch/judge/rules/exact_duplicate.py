@@ -44,12 +44,12 @@ def in_turn(question: Question, first: Entry) -> Charge | None:
         return None
     if resolved.may_write and question.state.turns_inferred:
         return None
-    reasons = {b.reason for b in question.blocks(first, since=mate.latest.pos)} - SPARED
+    reasons = {b.reason for b in question.blocks(first, since=mate.pos)} - SPARED
     if reasons:
         return None
     if resolved.effect == "opaque" and question.equal(first) is not True:
         return None
-    level, confidence = evidence_level(question, first, mate.latest.pos, schemes=False)
+    level, confidence = evidence_level(question, first, mate.pos, schemes=False)
     return Charge(
         first,
         "",

@@ -20,6 +20,8 @@ def candidates(question: Question) -> Entry | None:
         found.append(state.latest_unknown.get(question.call.name))
     if resolved.effect == "read":
         found += [state.latest_read.get(access.resource) for access in resolved.reads]
+    elif resolved.effect == "write":
+        found += [state.latest_read.get(target.resource) for target in resolved.writes]
     return max((entry for entry in found if entry), key=lambda entry: entry.pos, default=None)
 
 
@@ -27,8 +29,10 @@ def acquit(question: Question, trace: Trace, earlier: Entry | None) -> Acquittal
     """The acquittal of a repeat against `earlier`, or None where there is nothing to acquit."""
     if earlier is None:
         return None
-    blocks = question.blocks(earlier)
-    blocks += _nature(question, earlier)
+    if question.resolved.effect == "write" and earlier.same != question.entry.same:
+        blocks = [Block("not-comparable")]  # a write after a read of what it writes
+    else:
+        blocks = question.blocks(earlier) + _nature(question, earlier)
     blocks.sort(key=lambda block: _ORDER[block.reason])
     reasons = list(dict.fromkeys(block.reason for block in blocks)) or ["not-comparable"]
     evidence = sorted(

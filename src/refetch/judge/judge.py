@@ -285,6 +285,7 @@ class Judge:
     def _apply_effect(self, entry: Entry, mark: Mark) -> None:
         state, call, resolved = self._state, entry.last, entry.resolved
         if self._writes(call, resolved):
+            self._extend_equals(resolved)
             state.barriers.apply(resolved, mark)
         if resolved.soft:
             state.barriers.tests = mark
@@ -322,9 +323,11 @@ class Judge:
                 state.latest_read[access.resource] = entry
         if not entry.delivered:
             return
-        state.context(entry.first.context).deliver(entry)
+        name = entry.first.context
+        state.context(name).deliver(entry)
         if resolved.is_read:
-            self._earliest(entry)
+            for key in (entry.same, *((a.resource, a.view) for a in resolved.reads)):
+                state.holders.setdefault(key, {})[name] = None
 
     def _undeclared_write(self, known: Entry, entry: Entry, mark: Mark) -> None:
         """A differing result proves that something wrote it before this call (SPEC 6f).
@@ -338,16 +341,6 @@ class Judge:
         if explained > known.pos and explained % 2 == 0:
             return
         barriers.undeclared(resolved, Mark(mark.pos - 1, mark.seq))
-
-    def _earliest(self, entry: Entry) -> None:
-        rows = self._state.earliest.setdefault(entry.same, {})
-        held = rows.get(entry.first.context)
-        if held is not None:
-            barriers = self._state.barriers
-            stale = max(barriers.written(entry.resolved), barriers.opaque(entry.resolved))
-            if stale.pos <= held.pos and entry.resolved.effect == "read":
-                return
-        rows[entry.first.context] = entry
 
     # -- overlapping executions
     # ----------------------------------------------------------------------
@@ -368,17 +361,20 @@ class Judge:
         for _, call, resolved in self._landing:
             if call.seq == entry.last.seq or resolved.identity.key == entry.same:
                 continue
-            self._extend_mates(call, resolved)
+            self._extend_equals(resolved)
             self._state.barriers.apply(resolved, Mark(self._state.pos, call.seq))
 
-    def _extend_mates(self, call: Call, resolved: Resolved) -> None:
-        """Equal calls never stand between each other, however late one of them lands."""
-        mate = self._state.context(call.context).turn_keys.get(resolved.identity.key)
-        barriers = self._state.barriers
-        if mate is not None and mate.pos >= max(
-            barriers.written(resolved).pos, barriers.opaque(resolved).pos
-        ):
-            mate.pos = self._state.pos
+    def _extend_equals(self, resolved: Resolved) -> None:
+        """Equal calls never stand between each other, in whatever context and however late they land."""
+        state, key = self._state, resolved.identity.key
+        floor = max(state.barriers.written(resolved), state.barriers.opaque(resolved)).pos
+        for name, context in state.contexts.items():
+            mate = context.turn_keys.get(key)
+            if mate is not None and mate.pos >= floor:
+                mate.pos = state.pos
+            for entry in state.mutations.get((name, key), ()):
+                if entry is not None and entry.settled >= floor:
+                    entry.settled = state.pos
 
     def _close_windows(self, entry: Entry) -> None:
         if not self._landing:

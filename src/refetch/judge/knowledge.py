@@ -54,6 +54,7 @@ class Entry:
         "result",
         "same",
         "seq",
+        "settled",
         "status",
     )
 
@@ -65,6 +66,8 @@ class Entry:
         self.resolved = resolved
         self.pos = pos
         self.asked = asked
+        # Until when nothing but equal calls can have touched what this one wrote.
+        self.settled = pos
         self.seq = last.seq
         self.generation = 0
         self.result: ResultHash = result_hash_of(last, resolved.noise)

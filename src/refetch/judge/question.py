@@ -210,7 +210,10 @@ class Question:
 
     def chain(self) -> Iterator[Entry]:
         """Deliveries of the same request into this context that may be fresh, the latest first."""
-        entry = self.context.delivered.get(self.entry.same)
+        return self._chain_in(self.context)
+
+    def _chain_in(self, context: ContextKnowledge) -> Iterator[Entry]:
+        entry = context.delivered.get(self.entry.same)
         floor = self.floor if entry is not None else -1
         while entry is not None and entry.pos >= floor:
             yield entry
@@ -237,6 +240,23 @@ class Question:
         (RF101).
         """
         return self.covering()
+
+    def elsewhere(self) -> Iterator[Entry]:
+        """Calls of other contexts that delivered the same request, or a view that holds it."""
+        state, mine = self.state, self.call.context
+        for name in state.holders.get(self.entry.same, ()):
+            if name != mine:
+                yield from self._chain_in(state.context(name))
+        if len(self.resolved.reads) != 1:
+            return
+        access = self.resolved.reads[0]
+        asked = self._asked(access.region)
+        for name in state.holders.get((access.resource, access.view), ()):
+            if name == mine:
+                continue
+            for region, entry in state.context(name).coverage.get((access.resource, access.view), ()):
+                if entry.pos >= self.floor and inside(asked, region):
+                    yield entry
 
     @property
     def would_be(self) -> WouldBe | None:

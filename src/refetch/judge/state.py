@@ -99,7 +99,7 @@ class RunState:
         self.latest_same: dict[tuple[str, str], Entry] = {}
         self.latest_unknown: dict[str, Entry] = {}
         self.latest_read: dict[str, Entry] = {}
-        self.earliest: dict[tuple[str, str], dict[str, Entry]] = {}
+        self.holders: dict[tuple[str, str], dict[str, None]] = {}
         self.polls: dict[tuple[str, tuple[str, str]], Streak] = {}
         self.failures: dict[tuple[str, str], Streak] = {}
         self.mutations: dict[

@@ -33,20 +33,20 @@ def decide(question: Question) -> Charge | None:
     """All but (d): another context of the same run had it; the earliest such call is named."""
     if not question.resolved.is_read or not question.resolved.identity.known:
         return None
-    candidates = question.state.earliest.get(question.entry.same)
-    if not candidates:
+    had = [
+        entry
+        for entry in question.elsewhere()
+        if {b.reason for b in question.blocks(entry)} == {"other-context"}
+    ]
+    if not had:
         return None
-    for entry in sorted(candidates.values(), key=lambda e: e.pos):
-        if entry.first.context == question.call.context:
-            continue
-        if {b.reason for b in question.blocks(entry)} == {"other-context"}:
-            return Charge(
-                entry,
-                f"context {entry.first.context} had this answer (its turn {entry.first.turn})",
-                level=ADVICE,
-                blame="orchestrator",
-            )
-    return None
+    first = min(had, key=lambda entry: entry.pos)
+    return Charge(
+        first,
+        f"context {first.first.context} had this answer (its turn {first.first.turn})",
+        level=ADVICE,
+        blame="orchestrator",
+    )
 
 
 RULE = Rule("RF103", "cross-agent-refetch", ADVICE, __doc__ or "", decide)

@@ -42,8 +42,8 @@ def decide(question: Question) -> Charge | None:
     if first is None:
         return None
     barriers = question.state.barriers
-    since = first.pos
-    if barriers.user.pos > since or barriers.opaque(resolved).pos > since:
+    since = first.settled
+    if barriers.user.pos > first.pos or barriers.opaque(resolved).pos > since:
         return None
     if question.rewritten_since(first).pos > since:
         return None

@@ -74,7 +74,7 @@ def _in_order(events: Iterable[Event]) -> list[Call]:
 
 def same_request(call: Call) -> tuple[object, ...] | None:
     """The key of SPEC 3.2: (context, turn, id, raw arguments); None without an id."""
-    if call.call_id is None:
+    if call.call_id is None or not call.has_args:
         return None
     raw = call.raw_args if call.raw_args is not None else bytes(call.args)
     return (call.context, call.turn, call.call_id, call.name, raw)
@@ -132,8 +132,10 @@ class RoleKeeper:
 
 def _says_nothing(call: Call) -> bool:
     """A record of a request without any trace of an execution."""
+    if call.status == "not-executed":
+        return True
     bare = not bytes(call.result) and call.result_hash is None and call.error is None
-    return bare and call.status in ("missing", "not-executed")
+    return bare and call.status == "missing"
 
 
 def _is_copy(a: Call, b: Call) -> bool:

@@ -95,7 +95,10 @@ class Barriers:
             # It says nothing about other schemes: a write that somebody made would.
             self.writes.put(access.resource, mark, None)
             self.structure.put(access.resource, mark, None)
-        if not resolved.reads:
+        for resource in resolved.depends:
+            self.writes.put(resource, mark, None)
+            self.structure.put(resource, mark, None)
+        if not resolved.reads and not resolved.depends:
             self._write_domains.put(domain_of(resolved), mark)
 
     def fail(self, resolved: Resolved, mark: Mark) -> None:

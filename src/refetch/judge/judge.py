@@ -335,7 +335,7 @@ class Judge:
         Where a write or an opaque call lies between, that explains the difference.
         """
         resolved, barriers = entry.resolved, self._state.barriers
-        if resolved.soft or equal(known.result, entry.result) is not False:
+        if equal(known.result, entry.result) is not False:
             return
         explained = max(barriers.written(resolved), barriers.opaque(resolved)).pos
         if explained > known.pos and explained % 2 == 0:

@@ -49,7 +49,7 @@ def in_turn(question: Question, first: Entry) -> Charge | None:
         return None
     if resolved.effect == "opaque" and question.equal(first) is not True:
         return None
-    level, confidence = evidence_level(question, first, mate.pos, schemes=False)
+    level, confidence = evidence_level(question, first, mate.latest.pos, schemes=False)
     return Charge(
         first,
         "",

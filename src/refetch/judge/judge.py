@@ -61,7 +61,7 @@ class Judge:
         self._decisions: dict[int, Decision] = {}
         self._entries: dict[int, Entry] = {}
         self._parents: set[int] = set()
-        self._asked: dict[int, int] = {}
+        self._asked: dict[int, tuple[int, Entry | None]] = {}
         self._windows: dict[int, tuple[int, int]] = {}
         self._opening: dict[int, list[Call]] = {}
         self._landing: list[tuple[int, Call, Resolved]] = []
@@ -134,16 +134,18 @@ class Judge:
             return self._keep(artefact(call, first))
         self._count(call, step, resolved)
         pos = self._state.pos
-        asked = self._asked.pop(first.seq, pos)
+        asked, before = self._asked.pop(first.seq, (pos, None))
         entry = Entry(first if step.role == "attempt" else call, call, resolved, pos, asked)
         self._land_neighbours(entry)
         decisions: list[Decision] = []
         if step.role == "attempt":
             decisions = self._keep(retry(call, first))
         if step.final:
-            decisions += self._decide(entry, step)
+            decisions += self._decide(entry, step, before)
+        elif step.role == "call":
+            self._asked[first.seq] = (asked, candidates(Question(self._state, entry)))
         else:
-            self._asked[first.seq] = asked
+            self._asked[first.seq] = (asked, before)
         self._apply(entry, final=step.final)
         self._close_windows(entry)
         return decisions
@@ -161,7 +163,7 @@ class Judge:
     # -- deciding
     # ------------------------------------------------------------------------------------
 
-    def _decide(self, entry: Entry, step: Step) -> list[Decision]:
+    def _decide(self, entry: Entry, step: Step, before: Entry | None) -> list[Decision]:
         context = self._state.context(entry.first.context)
         context.begin_turn(entry.first.turn)
         double_of = None
@@ -178,7 +180,8 @@ class Judge:
         self._remember_streaks(question)
         if not self._state.options.ledger:
             return []
-        acquitted = acquit(question, self._trace, candidates(question))
+        earlier = before if step.role == "attempt" else candidates(question)
+        acquitted = acquit(question, self._trace, earlier)
         return self._keep(acquitted) if acquitted is not None else []
 
     def _keep(self, decision: Decision) -> list[Decision]:
@@ -229,14 +232,16 @@ class Judge:
         mate = context.turn_keys.get(entry.same)
         if mate is not None and rule is not None and rule.code in ("RF001", "RF002"):
             mate.add(entry)
-        elif mate is not None and entry.first.origin != "model" and self._injected(question, mate):
+        elif mate is not None and self._injected(question, mate):
             mate.add(entry)
         elif mate is None or entry.status == "ok":
             context.turn_keys[entry.same] = TurnKey(entry)
 
     @staticmethod
     def _injected(question: Question, mate: TurnKey) -> bool:
-        """Whether only its origin keeps this call from being a duplicate of its turn mates."""
+        """Whether only the harness keeps this call from being a duplicate of its turn mates."""
+        if question.call.origin == "model" and question.double_of is None:
+            return False
         reasons = {b.reason for b in question.blocks(mate.first, since=mate.pos)}
         return reasons - SPARED <= {"not-the-models-own"}
 
@@ -271,7 +276,7 @@ class Judge:
         state, call, resolved = self._state, entry.last, entry.resolved
         mark = Mark(state.pos, call.seq)
         status = entry.status
-        self._entries[entry.first.seq] = entry
+        self._entries[entry.first.seq] = self._entries[call.seq] = entry
         ran = status not in NEVER_RAN
         if ran:
             self._apply_effect(entry, mark)
@@ -291,7 +296,7 @@ class Judge:
             state.barriers.tests = mark
         if resolved.waits:
             state.barriers.wait = mark
-        if resolved.inferred and not resolved.may_write:
+        if resolved.inferred:
             state.barriers.guess = mark
 
     def _writes(self, call: Call, resolved: Resolved) -> bool:
@@ -307,6 +312,9 @@ class Judge:
 
     def _learn(self, entry: Entry, mark: Mark) -> None:
         state, resolved = self._state, entry.resolved
+        if resolved.effect == "read":
+            for access in resolved.reads:
+                state.latest_read[access.resource] = entry
         if not resolved.identity.known:
             state.latest_unknown[entry.first.name] = entry
             return
@@ -318,9 +326,6 @@ class Judge:
         state.latest_same[entry.same] = entry
         if resolved.effect == "write" and entry.status == "ok":
             state.changed(entry)
-        if resolved.effect == "read":
-            for access in resolved.reads:
-                state.latest_read[access.resource] = entry
         if not entry.delivered:
             return
         name = entry.first.context

@@ -218,16 +218,14 @@ class TurnKey:
     `pos` is where the latest of them took effect: equal calls never stand between each other.
     """
 
-    __slots__ = ("first", "latest", "pos", "spelled")
+    __slots__ = ("first", "pos", "spelled")
 
     def __init__(self, first: Entry) -> None:
         self.first = first
-        self.latest = first
         self.pos = first.pos
         self.spelled: dict[str, Entry] = {first.spelling: first}
 
     def add(self, entry: Entry) -> None:
         """Another equal call that nothing separated from the ones before."""
-        self.latest = entry
         self.pos = entry.pos
         self.spelled.setdefault(entry.spelling, entry)

@@ -47,12 +47,12 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 def evidence_level(
-    question: Question, first: Entry, since: int | None = None, *, schemes: bool = True
+    question: Question, first: Entry, *, schemes: bool = True
 ) -> tuple[str, str]:
     """(level, confidence) that the evidence allows for a flag (SPEC 6, confidence; SPEC 4,
     other schemes).
     """
-    start = first.pos if since is None else since
+    start = first.pos
     barriers = question.state.barriers
     known_equal = question.equal(first) is True
     pure = question.resolved.effect == "pure"

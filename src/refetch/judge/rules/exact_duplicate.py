@@ -42,14 +42,14 @@ def in_turn(question: Question, first: Entry) -> Charge | None:
     resolved, mate = question.resolved, question.turn_mate
     if mate is None or resolved.poll or resolved.volatile or resolved.repeatable:
         return None
-    if resolved.may_write and question.state.turns_inferred:
+    if resolved.effect == "write" and question.state.turns_inferred:
         return None
     reasons = {b.reason for b in question.blocks(first, since=mate.pos)} - SPARED
     if reasons:
         return None
     if resolved.effect == "opaque" and question.equal(first) is not True:
         return None
-    level, confidence = evidence_level(question, first, mate.latest.pos, schemes=False)
+    level, confidence = evidence_level(question, first, schemes=False)
     return Charge(
         first,
         "",

@@ -9,7 +9,7 @@ import msgspec
 
 from refetch.effects.resolve import ToolTable
 from refetch.judge.knowledge import raw_key_of
-from refetch.model.finding import CallRef, RunReport
+from refetch.model.finding import Acquittal, CallRef, RunReport
 from refetch.model.trace import Call, Problem, Trace
 
 REDUNDANCY = ("RF001", "RF002", "RF003")
@@ -78,6 +78,16 @@ def spelled(report: RunReport, trace: Trace) -> RunReport:
 def redundant_calls(report: RunReport) -> int:
     """How many calls of a trace are flagged as redundant."""
     return sum(f.code in REDUNDANCY and f.level == "flag" for f in report.findings)
+
+
+def is_repeat(acquittal: Acquittal) -> bool:
+    """False for a write after a read of what it writes: accounted for, but it repeats nothing."""
+    return acquittal.reasons != ["not-comparable"]
+
+
+def repeats_by_reason(summary: Summary) -> dict[str, int]:
+    """The acquitted repeats by reason, for people; see `is_repeat` for what is left out."""
+    return {r: n for r, n in summary.acquitted.items() if r != "not-comparable"}
 
 
 def summarize(checked: Iterable[Checked]) -> Summary:

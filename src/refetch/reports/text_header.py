@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from refetch.model.finding import RunReport
-from refetch.reports.batch import Batch, Summary, redundant_calls
+from refetch.reports.batch import Batch, Summary, redundant_calls, repeats_by_reason
 from refetch.reports.escape import escaped
 from refetch.reports.paint import Paint, shortened
 
@@ -34,7 +34,7 @@ def header(batch: Batch, report: RunReport, paint: Paint) -> str:
 
 def clean_line(batch: Batch, summary: Summary, paint: Paint) -> str:
     """The whole report where nothing is to be said; not "clean" where something was not read."""
-    repeats = sum(summary.acquitted.values())
+    repeats = sum(repeats_by_reason(summary).values())
     fine = f" ({repeats} repeat{'s' * (repeats != 1)}, all legitimate)" if repeats else ""
     traces = f" in {summary.traces} traces" if summary.traces > 1 else ""
     budget = _budget(batch, batch.checked[0].report) if summary.traces == 1 else ""

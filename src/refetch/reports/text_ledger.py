@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from refetch.judge.reasons import ACQUITTAL_REASONS
 from refetch.model.finding import Acquittal, CallRef
 from refetch.model.trace import Call, Trace
-from refetch.reports.batch import Summary
+from refetch.reports.batch import Summary, repeats_by_reason
 from refetch.reports.call_text import call_text
 from refetch.reports.escape import escaped
 from refetch.reports.look import Look
@@ -27,12 +27,12 @@ _SOURCES_SHOWN = 4
 
 def ledger_lines(summary: Summary, look: Look) -> Iterator[str]:
     """How many repeats were fine, by reason."""
-    total = sum(summary.acquitted.values())
+    total = sum(repeats_by_reason(summary).values())
     if not total:
         return
     yield f"repeats that were fine: {total}"
     line = " "
-    parts = [f"{reason} {count}" for reason, count in summary.acquitted.items()]
+    parts = [f"{reason} {count}" for reason, count in repeats_by_reason(summary).items()]
     for index, part in enumerate(parts):
         piece = f" {part}" + (" ·" if index < len(parts) - 1 else "")
         if cells(line) + cells(piece) > look.width:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from refetch.effects.resolve import ToolTable
 from refetch.model.finding import Acquittal, Finding, RunReport
 from refetch.model.trace import MAIN, Call, Trace
+from refetch.reports.batch import is_repeat
 from refetch.reports.call_text import call_text
 from refetch.reports.escape import escaped
 from refetch.reports.look import Look
@@ -94,7 +95,7 @@ def _mark(stop: Stop, calls: dict[int, Call]) -> tuple[str, str]:
         return f"↻ attempt of #{stop.of}{_failure(call)}", "cyan"
     if isinstance(stop.verdict, Finding):
         return _charged(stop.verdict)
-    if isinstance(stop.verdict, Acquittal) and stop.verdict.first.seq != call.seq:
+    if isinstance(stop.verdict, Acquittal) and is_repeat(stop.verdict):
         return _acquitted(stop.verdict, call, calls), "green"
     if call.status not in ("ok", "missing"):
         return f"  {_failure(call).removeprefix(': ')}", "dim"

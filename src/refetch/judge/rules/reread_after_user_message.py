@@ -13,7 +13,7 @@ waste.
 - The same search, made again because the user asked a follow-up (advice).
 
 ## Not flagged
-- A pure calculation: a user message does not touch it (that is RF003).
+- A call declared pure: a user message does not touch it (that is RF003).
 - Something was written in between.
 - The answer is known to differ.
 - The message stands before both calls.
@@ -32,8 +32,10 @@ from refetch.judge.rule import ADVICE, Charge, Rule
 
 def decide(question: Question) -> Charge | None:
     """Would be RF003 or RF101 (not of a pure call), but a user message lies between."""
-    if not question.state.options.user_message_is_barrier or question.resolved.effect == "pure":
+    if not question.state.options.user_message_is_barrier:
         return None
+    if question.resolved.effect == "pure" and not question.resolved.inferred:
+        return None  # a guess from the name is no certainty that it is pure
     base = question.would_be
     if base is None or question.state.barriers.user.pos <= base.first.pos:
         return None

@@ -188,9 +188,7 @@ class WriteIndex:
         self._everything = NEVER
         self._latest = NEVER
 
-    def put(
-        self, text: str, mark: Mark, independent: frozenset[str] | None = frozenset()
-    ) -> None:
+    def put(self, text: str, mark: Mark, independent: frozenset[str] | None = frozenset()) -> None:
         """Record a write to a canonical resource that cannot touch the `independent` schemes.
 
         None: it can touch no other scheme at all.

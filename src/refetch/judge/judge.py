@@ -230,9 +230,8 @@ class Judge:
         if not entry.resolved.identity.known:
             return
         mate = context.turn_keys.get(entry.same)
-        if mate is not None and rule is not None and rule.code in ("RF001", "RF002"):
-            mate.add(entry)
-        elif mate is not None and self._injected(question, mate):
+        charged = rule is not None and rule.code in ("RF001", "RF002")
+        if mate is not None and (charged or self._injected(question, mate)):
             mate.add(entry)
         elif mate is None or entry.status == "ok":
             context.turn_keys[entry.same] = TurnKey(entry)
@@ -370,7 +369,7 @@ class Judge:
             self._state.barriers.apply(resolved, Mark(self._state.pos, call.seq))
 
     def _extend_equals(self, resolved: Resolved) -> None:
-        """Equal calls never stand between each other, in whatever context and however late they land."""
+        """Equal calls never stand between each other, wherever and however late they land."""
         state, key = self._state, resolved.identity.key
         floor = max(state.barriers.written(resolved), state.barriers.opaque(resolved)).pos
         for name, context in state.contexts.items():

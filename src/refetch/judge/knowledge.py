@@ -58,9 +58,7 @@ class Entry:
         "status",
     )
 
-    def __init__(
-        self, first: Call, last: Call, resolved: Resolved, pos: int, asked: int
-    ) -> None:
+    def __init__(self, first: Call, last: Call, resolved: Resolved, pos: int, asked: int) -> None:
         self.first = first
         self.last = last
         self.resolved = resolved

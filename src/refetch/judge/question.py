@@ -8,12 +8,12 @@ lost context, another context); everything else acquits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from typing import NamedTuple
 
 from refetch.effects.regions import Region, inside, union_parts
 from refetch.effects.resources import NEVER, Mark
 from refetch.judge.knowledge import WINDOW, ContextKnowledge, Entry, TurnKey
+from refetch.judge.once import once
 from refetch.judge.results import equal
 from refetch.judge.state import RunState, Streak, failed_for_good, failure_text
 from refetch.model.trace import NEVER_RAN, seconds
@@ -75,7 +75,7 @@ class Question:
                 )
         return self._marks
 
-    @cached_property
+    @once
     def floor(self) -> int:
         """Deliveries before this position are certainly stale."""
         written, opaque, _ = self.barriers()
@@ -90,7 +90,7 @@ class Question:
             return None if known is None else equal(known.result, self.entry.result)
         return equal(other.result, self.entry.result)
 
-    @cached_property
+    @once
     def contradicted(self) -> bool:
         """Whether the result differs from the last known one of the same view and region (SPEC
         6f).
@@ -129,8 +129,10 @@ class Question:
             yield Block("not-executed")
         elif status in ("error", "timeout"):
             yield Block("earlier-failed")
-        elif earlier.pos > self.entry.asked or not earlier.delivered or (
-            earlier.last.truncated and not self._truncated_alike(earlier)
+        elif (
+            earlier.pos > self.entry.asked
+            or not earlier.delivered
+            or (earlier.last.truncated and not self._truncated_alike(earlier))
         ):
             yield Block("not-delivered-whole")
 
@@ -201,7 +203,7 @@ class Question:
     # -- candidates
     # ----------------------------------------------------------------------------------
 
-    @cached_property
+    @once
     def turn_mate(self) -> TurnKey | None:
         """The equal calls of this turn, if there were any."""
         if not self.resolved.identity.known or self.context.turn != self.call.turn:
@@ -219,7 +221,7 @@ class Question:
             yield entry
             entry = entry.previous
 
-    @cached_property
+    @once
     def refetched(self) -> Entry | None:
         """The latest delivery of the same request, in another turn, that nothing speaks against
         (RF003).
@@ -234,7 +236,7 @@ class Question:
                 return entry
         return None
 
-    @cached_property
+    @once
     def covered(self) -> Covering | None:
         """Earlier deliveries that nothing speaks against and that hold all that is asked
         (RF101).
@@ -254,7 +256,9 @@ class Question:
         for name in state.holders.get((access.resource, access.view), ()):
             if name == mine:
                 continue
-            for region, entry in state.context(name).coverage.get((access.resource, access.view), ()):
+            for region, entry in state.context(name).coverage.get(
+                (access.resource, access.view), ()
+            ):
                 if entry.pos >= self.floor and inside(asked, region):
                     yield entry
 
@@ -321,7 +325,7 @@ class Question:
     # -- streaks
     # -------------------------------------------------------------------------------------
 
-    @cached_property
+    @once
     def poll_streak(self) -> Streak | None:
         """The unchanged polls that this one continues."""
         if not (self.resolved.poll or self.resolved.volatile) or not self.resolved.identity.known:
@@ -332,7 +336,7 @@ class Question:
         acted = max(self.barriers()[0], self.barriers()[1])
         return None if acted.pos > streak.entry.pos else streak
 
-    @cached_property
+    @once
     def failure_streak(self) -> Streak | None:
         """The equal failures that this one continues."""
         if not self.resolved.identity.known or not failed_for_good(self.entry):

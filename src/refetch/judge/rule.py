@@ -46,9 +46,7 @@ class Rule(msgspec.Struct, frozen=True):
         return self.doc.strip().split("\n\n", 1)[0].replace("\n", " ")
 
 
-def evidence_level(
-    question: Question, first: Entry, *, schemes: bool = True
-) -> tuple[str, str]:
+def evidence_level(question: Question, first: Entry, *, schemes: bool = True) -> tuple[str, str]:
     """(level, confidence) that the evidence allows for a flag (SPEC 6, confidence; SPEC 4,
     other schemes).
     """

@@ -102,9 +102,7 @@ class RunState:
         self.holders: dict[tuple[str, str], dict[str, None]] = {}
         self.polls: dict[tuple[str, tuple[str, str]], Streak] = {}
         self.failures: dict[tuple[str, str], Streak] = {}
-        self.mutations: dict[
-            tuple[str, tuple[str, str]], tuple[Entry | None, Entry | None]
-        ] = {}
+        self.mutations: dict[tuple[str, tuple[str, str]], tuple[Entry | None, Entry | None]] = {}
         self.refusals = Refusals()
         self.loops: dict[str, LoopFinder] = {}
 

@@ -334,7 +334,7 @@ class _Resolution:
         if call.resource is not None:
             self.sources["resource"] = "record"
             given = [call.resource] if isinstance(call.resource, str) else call.resource
-            return tuple(canonical_resource(r, call.cwd) for r in given if isinstance(r, str))
+            return tuple(canonical_resource(r, call.cwd) for r in given)
         templates = self.declared("resource")
         if templates is None:
             return ()

@@ -214,7 +214,9 @@ class WriteIndex:
         return self._everything if writes is None else max(self._everything, writes.last(resource))
 
     def last_of_other_scheme(self, schemes: frozenset[str], apart: frozenset[str]) -> Mark:
-        """The latest write in none of `schemes` or `apart` and not declared independent of `schemes`."""
+        """The latest write in none of `schemes` or `apart` and not declared independent of
+        `schemes`.
+        """
         marks = (
             mark
             for (scheme, independent), mark in self._scheme_latest.items()

@@ -6,6 +6,7 @@ import os
 import re
 import threading
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import IO, Any
 
 import msgspec
@@ -105,7 +106,7 @@ def read_header(line: bytes | memoryview, source: str) -> Header:
     if header.refetch != VERSION:
         raise InputError(
             source,
-            f"refetch trace version {header.refetch} is not known to this release (it reads {VERSION})",
+            f"refetch trace version {header.refetch} is not known (this release reads {VERSION})",
             line=1,
             path="$.refetch",
             expected=str(VERSION),
@@ -211,7 +212,7 @@ class NativeWriter:
 
     def __init__(self, path: str | os.PathLike[str], header: Header) -> None:
         self._lock = threading.Lock()
-        self._file: IO[bytes] = open(path, "wb", buffering=0)  # noqa: SIM115 - lives as long as the writer
+        self._file: IO[bytes] = Path(path).open("wb", buffering=0)  # noqa: SIM115 - open as long as the writer
         self._file.write(_encode(header) + b"\n")
 
     def write(self, event: Event) -> None:

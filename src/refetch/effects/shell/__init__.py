@@ -1,4 +1,6 @@
-"""Shell commands read with a Bash grammar: what they read, what they write, what stays unknown (SPEC 5)."""
+"""Shell commands read with a Bash grammar: what they read, what they write, what stays unknown
+(SPEC 5).
+"""
 
 from refetch.effects.shell.classify import classify, classify_argv
 from refetch.effects.shell.effect import ShellEffect, ShellRead, ShellWrite

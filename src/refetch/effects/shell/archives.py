@@ -9,16 +9,50 @@ from refetch.effects.shell.effect import READS, WORK_TREE, WRITES
 from refetch.effects.shell.outcome import FILTERS, Opaque, Outcome
 from refetch.effects.shell.words import Glob
 
-_TAR_VALUE = frozenset("-f --file -C --directory --exclude -T --files-from -X --exclude-from --strip-components".split())
+_TAR_VALUE = frozenset(
+    "-f --file -C --directory --exclude -T --files-from -X --exclude-from --strip-components".split()
+)
 _TAR_VALUE_LETTERS = frozenset("fCTXbKNgHIFLV")
-_TAR_LONG = {"--extract": "x", "--get": "x", "--create": "c", "--list": "t", "--append": "r", "--update": "u",
-             "--concatenate": "A", "--to-stdout": "O", "--gzip": "z", "--bzip2": "j", "--xz": "J", "--zstd": "z",
-             "--verbose": "v", "--preserve-permissions": "p", "--keep-old-files": "k", "--auto-compress": "a",
-             "--diff": "d", "--compare": "d", "--same-owner": "p", "--no-same-owner": "p", "--dereference": "h",
-             "--no-recursion": "z", "--wildcards": "z", "--overwrite": "z", "--numeric-owner": "z",
-             "--strip-components": "z", "--exclude": "z", "--file": "f", "--directory": "C",
-             "--files-from": "T", "--exclude-from": "X", "--warning": "z", "--no-same-permissions": "p",
-             "--exclude-vcs": "z", "--transform": "z", "--format": "z", "--totals": "z", "--absolute-names": "P"}
+_TAR_LONG = {
+    "--extract": "x",
+    "--get": "x",
+    "--create": "c",
+    "--list": "t",
+    "--append": "r",
+    "--update": "u",
+    "--concatenate": "A",
+    "--to-stdout": "O",
+    "--gzip": "z",
+    "--bzip2": "j",
+    "--xz": "J",
+    "--zstd": "z",
+    "--verbose": "v",
+    "--preserve-permissions": "p",
+    "--keep-old-files": "k",
+    "--auto-compress": "a",
+    "--diff": "d",
+    "--compare": "d",
+    "--same-owner": "p",
+    "--no-same-owner": "p",
+    "--dereference": "h",
+    "--no-recursion": "z",
+    "--wildcards": "z",
+    "--overwrite": "z",
+    "--numeric-owner": "z",
+    "--strip-components": "z",
+    "--exclude": "z",
+    "--file": "f",
+    "--directory": "C",
+    "--files-from": "T",
+    "--exclude-from": "X",
+    "--warning": "z",
+    "--no-same-permissions": "p",
+    "--exclude-vcs": "z",
+    "--transform": "z",
+    "--format": "z",
+    "--totals": "z",
+    "--absolute-names": "P",
+}
 _TAR_LETTERS = frozenset("xctruAdOzjJvpkahPmlSwWZfCTXbKNgHofU")
 
 
@@ -93,7 +127,9 @@ def tar(call: Call) -> Outcome:
         raise Opaque("tar -T")
     folder = words.value("C")
     for member in words.members:
-        outcome.read(call.file_or_tree(posixpath.join(folder, member) if folder else member), "input:tar")
+        outcome.read(
+            call.file_or_tree(posixpath.join(folder, member) if folder else member), "input:tar"
+        )
     if archive and archive != "-":
         call.add_write(outcome, archive)
     return _read_only(outcome)
@@ -152,7 +188,9 @@ def compress(call: Call) -> Outcome:
     """gzip and its kind replace a file by another, unless they print."""
     parsed = call.parse()
     outcome = Outcome(stage=call.stage())
-    to_output = parsed.has(frozenset(("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test")))
+    to_output = parsed.has(
+        frozenset(("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"))
+    )
     output = parsed.values("-o")
     if not parsed.operands:
         if call.piped:

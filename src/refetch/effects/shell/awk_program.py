@@ -22,11 +22,23 @@ def awk(call: Call) -> Outcome:
     for name, value in parsed.options:
         if name in ("-i", "--include") and value == "inplace":
             raise Opaque("awk -i inplace")
-        if name not in ("-F", "-v", "--field-separator", "--assign", "--posix", "-n", "-S", "--re-interval"):
+        if name not in (
+            "-F",
+            "-v",
+            "--field-separator",
+            "--assign",
+            "--posix",
+            "-n",
+            "-S",
+            "--re-interval",
+        ):
             raise Opaque(f"awk {name}")
     if not parsed.operands:
         raise Opaque("awk without a program")
-    program, paths = parsed.operands[0], [p for p in parsed.operands[1:] if not _ASSIGNMENT.match(p)]
+    program, paths = (
+        parsed.operands[0],
+        [p for p in parsed.operands[1:] if not _ASSIGNMENT.match(p)],
+    )
     outcome = Outcome(READS, stage=call.stage(paths))
     for target in redirections(program):
         if not is_device(target):
@@ -43,7 +55,9 @@ def awk(call: Call) -> Outcome:
 
 
 def redirections(program: str) -> list[str]:
-    """The files that an awk program prints to; raises `Opaque` where it runs or reads anything else."""
+    """The files that an awk program prints to; raises `Opaque` where it runs or reads anything
+    else.
+    """
     code, strings = _without_literals(program)
     if _RUNS.search(code):
         raise Opaque("an awk program that runs commands or reads by itself")
@@ -74,7 +88,9 @@ def _without_literals(program: str) -> tuple[str, list[str]]:
     word = ""
     while at < len(program):
         char = program[at]
-        if char == '"' or (char == "/" and (significant in _REGEX_MAY_FOLLOW or word in ("return", "in"))):
+        if char == '"' or (
+            char == "/" and (significant in _REGEX_MAY_FOLLOW or word in ("return", "in"))
+        ):
             end = _end_of_literal(program, at, char)
             if char == '"':
                 out.append(f"\x00{len(strings)}")

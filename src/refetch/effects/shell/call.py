@@ -147,7 +147,9 @@ class Call:
         return stage_text(words)
 
     def apply_acts(self, parsed: Parsed, outcome: Outcome) -> set[str]:
-        """Applies the options that mean the same everywhere and returns the names of all acts met."""
+        """Applies the options that mean the same everywhere and returns the names of all acts
+        met.
+        """
         met: set[str] = set()
         for act, name, value in acts(parsed, self.spec):
             met.add(act)

@@ -1,4 +1,6 @@
-"""Test runners, linters and type checkers: they read everything and, by themselves, write only caches."""
+"""Test runners, linters and type checkers: they read everything and, by themselves, write only
+caches.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,24 @@ from refetch.effects.shell.words import stage_text
 
 # A long option with one of these words rewrites sources or expectations, whatever the tool.
 _WRITING_WORDS = frozenset(
-    """fix write update overwrite accept bless regenerate regen generate record rewrite inplace autofix autocorrect
+    """fix write update overwrite accept bless regenerate regen generate record rewrite inplace
+    autofix autocorrect
     correct apply save install init export dump create edit format-code approve""".split()
 )
 # Options in which such a word means something else, or nothing is written.
 _HARMLESS = frozenset(
-    """--fix-dry-run --format --init-hook --init-file --no-fix --exit-non-zero-on-fix --show-fixes --fixable --unfixable
-    --fixtures --fixtures-per-test --no-write --write-caches --no-update --create-db --generate-members
-    --fix-type --exit-zero --record-mode-none --no-install --export-traces-off --init_hook""".split()
+    """--fix-dry-run --format --init-hook --init-file --no-fix --exit-non-zero-on-fix --show-fixes
+    --fixable --unfixable
+    --fixtures --fixtures-per-test --no-write --write-caches --no-update --create-db
+    --generate-members
+    --fix-type --exit-zero --record-mode-none --no-install --export-traces-off
+    --init_hook""".split()
 )
 _OUTPUT_OPTIONS = frozenset(
-    """--output-file --outputfile --outputFile --output_file --junit-xml --junitxml --junit-file --report-file
-    --xunit-file --out-file --outfile --json-file --log-output --output-path --result-file --results-file
+    """--output-file --outputfile --outputFile --output_file --junit-xml --junitxml --junit-file
+    --report-file
+    --xunit-file --out-file --outfile --json-file --log-output --output-path --result-file
+    --results-file
     --test-results-output""".split()
 )
 
@@ -67,7 +75,12 @@ def tests(call: Call) -> Outcome:
         raise Opaque(f"{call.name} without a checking option rewrites files")
     if "wait" in spec.acts.values() and parsed.operands[:1] in (["watch"], ["dev"]):
         outcome.waits = True
-    elif call.name == "vitest" and parsed.operands[:1] not in (["run"], ["related"], ["list"], ["bench"]):
+    elif call.name == "vitest" and parsed.operands[:1] not in (
+        ["run"],
+        ["related"],
+        ["list"],
+        ["bench"],
+    ):
         outcome.waits = outcome.waits or not parsed.has(frozenset(("--run",)))
     declared = {name for act, name, _ in acts(parsed, spec) if act in ("write", "tree")}
     refuse_writing_options(
@@ -107,8 +120,10 @@ def goals(call: Call) -> Outcome:
     parsed = call.parse()
     outcome = test_outcome(call.stage())
     call.apply_acts(parsed, outcome)
-    wanted = [word.rsplit(":", 1)[-1] if word.startswith(":") or call.name.startswith("gradle") else word
-              for word in parsed.operands]
+    wanted = [
+        word.rsplit(":", 1)[-1] if word.startswith(":") or call.name.startswith("gradle") else word
+        for word in parsed.operands
+    ]
     if not wanted or any(word not in known for word in wanted):
         raise Opaque("a build may write anything")
     refuse_writing_options([name for name, _ in parsed.options])

@@ -24,9 +24,11 @@ def classify(command: str, cwd: str | None = None, persistent: bool = False) -> 
     Args:
         command: the text given to the shell.
         cwd: the directory it starts in, where recorded; without it relative paths stay relative.
-        persistent: whether ``cd``, ``export`` and the like outlive the command (they then write ``shell:``).
+        persistent: whether ``cd``, ``export`` and the like outlive the command (they then write
+        ``shell:``).
 
-    Whatever is not certain (a syntax error, an unknown program or option, a variable in a path) makes the
+    Whatever is not certain (a syntax error, an unknown program or option, a variable in a path)
+    makes the
     whole opaque. A command that may mutate is never called neutral, reads or tests. Never raises.
     """
     return finished(_whole(command, cwd, persistent))
@@ -39,7 +41,9 @@ def _whole(command: str, cwd: str | None, persistent: bool) -> Outcome:
     root = grammar.parse(source)
     if root is None:
         if not grammar.available():
-            return opaque("the Bash grammar is not installed: pip install tree-sitter tree-sitter-bash")
+            return opaque(
+                "the Bash grammar is not installed: pip install tree-sitter tree-sitter-bash"
+            )
         return opaque("does not parse cleanly as Bash")
     state = State(lexical_path(cwd) if cwd else "", persistent)
     try:
@@ -55,7 +59,8 @@ def classify_argv(
 ) -> ShellEffect:
     """The same for an argument list that no shell has split (Codex: ``["bash", "-lc", SCRIPT]``).
 
-    The script of ``bash -c`` and its kind is read as a command line; any other list is one simple command, in
+    The script of ``bash -c`` and its kind is read as a command line; any other list is one simple
+    command, in
     which no character is special.
     """
     words = [str(word) for word in argv]

@@ -3,9 +3,11 @@
 Views start with a word that ends at the first colon:
 
 - ``content``: the lines of a file, whatever numbers are printed beside them.
-- ``names``, ``listing``: names only; names with sizes, times or modes. What follows the colon is the
+- ``names``, ``listing``: names only; names with sizes, times or modes. What follows the colon is
+  the
   rest of the command (``names:ls -a``), so equal texts list alike.
-- ``matches``: output of a filter over the file; ``sed``, ``awk``, ``wc`` and others: of that program.
+- ``matches``: output of a filter over the file; ``sed``, ``awk``, ``wc`` and others: of that
+  program.
 - ``input:…``: the command reads this, but prints it nowhere (copied, captured, redirected).
 - ``maybe:…``: it stands in a branch, a loop or behind ``||``, so it may not have run.
 

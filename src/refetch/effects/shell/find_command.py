@@ -8,25 +8,33 @@ from refetch.effects.shell.outcome import Opaque, Outcome
 from refetch.effects.shell.words import looks_like_file, stage_text
 
 _NO_VALUE = frozenset(
-    """-print -print0 -prune -quit -not -a -and -o -or -depth -d -xdev -mount -follow -true -false -empty -executable
-    -readable -writable -nouser -nogroup -daystart -noleaf -warn -nowarn -ls -delete -ignore_readdir_race
+    """-print -print0 -prune -quit -not -a -and -o -or -depth -d -xdev -mount -follow -true -false
+    -empty -executable
+    -readable -writable -nouser -nogroup -daystart -noleaf -warn -nowarn -ls -delete
+    -ignore_readdir_race
     -noignore_readdir_race""".split()
 )
 _VALUE = frozenset(
-    """-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -maxdepth
-    -mindepth -lname -ilname -fstype -samefile -inum -links -perm -user -group -uid -gid -size -mtime
+    """-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype
+    -maxdepth
+    -mindepth -lname -ilname -fstype -samefile -inum -links -perm -user -group -uid -gid -size
+    -mtime
     -atime -ctime -mmin -amin -cmin -newer -anewer -cnewer -used -context -printf""".split()
 )
 # A change of content may change the answer, so it is more than a list of names.
 _DETAILS = frozenset(
-    """-empty -executable -readable -writable -nouser -nogroup -ls -perm -user -group -uid -gid -size
-    -mtime -atime -ctime -mmin -amin -cmin -newer -anewer -cnewer -used -inum -links -samefile -context
+    """-empty -executable -readable -writable -nouser -nogroup -ls -perm -user -group -uid -gid
+    -size
+    -mtime -atime -ctime -mmin -amin -cmin -newer -anewer -cnewer -used -inum -links -samefile
+    -context
     -printf""".split()
 )
 
 
 def find(call: Call) -> Outcome:
-    """Roots first, then the expression; ``-delete`` and ``-fprint`` write, ``-exec`` and ``-ok`` run."""
+    """Roots first, then the expression; ``-delete`` and ``-fprint`` write, ``-exec`` and
+    ``-ok`` run.
+    """
     args = call.args
     position = 0
     while position < len(args) and args[position] in ("-H", "-L", "-P"):

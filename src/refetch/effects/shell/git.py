@@ -29,15 +29,20 @@ _HARMLESS_KEYS = re.compile(
     r"fetch\.|submodule\.recurse)",
     re.IGNORECASE,
 )
-# ``git checkout NAME`` is a file where the name has the extension of one, and no version number before it.
+# ``git checkout NAME`` is a file where the name has the extension of one, and no version number
+# before it.
 _FILE_NAME = re.compile(r"(?:^|/)[^/]*[^/0-9.]\.[A-Za-z][A-Za-z0-9]{0,5}$")
 _LISTS_WITH = frozenset(
-    """-l --list -a --all -r --remotes -v -vv --verbose --show-current --contains --no-contains --merged --no-merged
-    --points-at --sort --format --column --no-column -n --color --no-color -i --ignore-case""".split()
+    """-l --list -a --all -r --remotes -v -vv --verbose --show-current --contains --no-contains
+    --merged --no-merged
+    --points-at --sort --format --column --no-column -n --color --no-color -i
+    --ignore-case""".split()
 )
 _CHANGES = frozenset(
-    """-d -D --delete -m -M --move -c -C --copy -f --force -u --set-upstream-to --unset-upstream -t --track
-    --no-track --edit-description -s --sign --create-reflog --recurse-submodules --annotate -F --file
+    """-d -D --delete -m -M --move -c -C --copy -f --force -u --set-upstream-to --unset-upstream -t
+    --track
+    --no-track --edit-description -s --sign --create-reflog --recurse-submodules --annotate -F
+    --file
     --message --local-user""".split()
 )
 # Letters that take a value in one sub-command and none in another.
@@ -70,10 +75,14 @@ class Git:
         self.folder = ""
         for name, value in globals_.options:
             if name == "-C" and value:
-                self.folder = f"{self.folder}/{value}" if self.folder and value[:1] != "/" else value
+                self.folder = (
+                    f"{self.folder}/{value}" if self.folder and value[:1] != "/" else value
+                )
             elif name == "-c":
                 key, _, setting = (value or "").partition("=")
-                if not _HARMLESS_KEYS.match(key) or ("pager" in key.lower() and setting not in ("cat", "")):
+                if not _HARMLESS_KEYS.match(key) or (
+                    "pager" in key.lower() and setting not in ("cat", "")
+                ):
                     raise Opaque(f"git -c {key}")
             elif name not in ("-P", "--no-pager", "--no-optional-locks", "--literal-pathspecs"):
                 raise Opaque(f"git {name}")
@@ -118,7 +127,9 @@ class Git:
         """What is looked at: the whole text, and where."""
         base = "status" if self.args[0] == "status" and len(self.args) == 1 else f"git:{self.stage}"
         if self.folder:
-            return f"{base} -C {self.folder}" + (f" @ {self.call.cwd}" if self.folder[0] != "/" else "")
+            return f"{base} -C {self.folder}" + (
+                f" @ {self.call.cwd}" if self.folder[0] != "/" else ""
+            )
         return self.call.here(base)
 
     def at(self, path: str) -> str:
@@ -154,7 +165,15 @@ def git(call: Call) -> Outcome:
 
 
 def _output_file(command: Git, outcome: Outcome) -> None:
-    if command.args[0] not in ("diff", "log", "show", "archive", "format-patch", "diff-tree", "diff-index"):
+    if command.args[0] not in (
+        "diff",
+        "log",
+        "show",
+        "archive",
+        "format-patch",
+        "diff-tree",
+        "diff-index",
+    ):
         return
     for name, value in command.parsed.options:
         if name == "--output" or (name.startswith("--outp") and "--output".startswith(name)):
@@ -178,7 +197,14 @@ def _tree(command: Git) -> Outcome:
             outcome.read(command.call.file(command.at(path)), view)
         return outcome
     outcome.read(REPOSITORY, view)
-    if command.args[0] == "ls-files" and not command.given & {"-o", "-m", "-d", "--others", "--modified", "--deleted"}:
+    if command.args[0] == "ls-files" and not command.given & {
+        "-o",
+        "-m",
+        "-d",
+        "--others",
+        "--modified",
+        "--deleted",
+    }:
         outcome.reads[0] = type(outcome.reads[0])(REPOSITORY, f"names:{view}")
         return outcome
     files = [path for path in command.paths if path not in (".", ":/") and path[:1] != ":"]
@@ -230,11 +256,15 @@ def _writes(command: Git) -> Outcome:
 
 
 def _listed(command: Git) -> Outcome:
-    """``git branch`` and ``git tag``: a list, unless a name is given to create or an option changes."""
+    """``git branch`` and ``git tag``: a list, unless a name is given to create or an option
+    changes.
+    """
     changes = command.given & _CHANGES
     if command.args[0] == "tag":
         changes = command.given & (_CHANGES | {"-a", "-m", "-u"})
-    asks = command.given & (_LISTS_WITH - ({"-a", "-v", "-n"} if command.args[0] == "tag" else frozenset()))
+    asks = command.given & (
+        _LISTS_WITH - ({"-a", "-v", "-n"} if command.args[0] == "tag" else frozenset())
+    )
     unknown = command.given - _LISTS_WITH - _CHANGES - {"-a", "-m", "-q", "--quiet", "-n"}
     names = [*command.parsed.operands, *command.paths]
     if not changes and not unknown and (asks or not names):
@@ -246,8 +276,25 @@ def _listed(command: Git) -> Outcome:
 
 def _config(command: Git) -> Outcome:
     words = command.parsed.operands
-    asks = command.given & {"-l", "--list", "--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-color"}
-    changes = command.given & {"--unset", "--unset-all", "--add", "--replace-all", "-e", "--edit", "--rename-section", "--remove-section"}
+    asks = command.given & {
+        "-l",
+        "--list",
+        "--get",
+        "--get-all",
+        "--get-regexp",
+        "--get-urlmatch",
+        "--get-color",
+    }
+    changes = command.given & {
+        "--unset",
+        "--unset-all",
+        "--add",
+        "--replace-all",
+        "-e",
+        "--edit",
+        "--rename-section",
+        "--remove-section",
+    }
     if not changes and (asks or words[:1] in (["get"], ["list"]) or len(words) == 1):
         return _look(command)
     outcome = command.outcome(WRITES)
@@ -369,7 +416,9 @@ def _clone(command: Git) -> Outcome:
     names = command.parsed.operands
     if not names or command.given & {"-c", "--config", "-u", "--upload-pack", "--template"}:
         raise Opaque("git clone with options that are not followed")
-    folder = names[1] if len(names) > 1 else names[0].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
+    folder = (
+        names[1] if len(names) > 1 else names[0].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
+    )
     outcome.write(command.call.tree(command.at(folder)), "create")
     return outcome
 

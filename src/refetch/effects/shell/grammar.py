@@ -25,7 +25,9 @@ def available() -> bool:
 
 
 def parse(source: bytes) -> Node | None:
-    """The syntax tree of a script; None where it does not parse cleanly or the grammar is missing."""
+    """The syntax tree of a script; None where it does not parse cleanly or the grammar is
+    missing.
+    """
     parser = _parser()
     if parser is None:
         return None

@@ -1,4 +1,6 @@
-"""Interpreters: code they are given is not interpreted, so it is opaque; modules that test are not."""
+"""Interpreters: code they are given is not interpreted, so it is opaque; modules that test are
+not.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +42,9 @@ def python(call: Call) -> Outcome:
             position += 2
         elif word == "-m":
             return _module(call, args[position + 1 :])
-        elif word.startswith("-") and len(word) > 1 and set(word[1:]) <= set("uBbdEIOPqsSRv"):
-            position += 1
-        elif word.startswith(("-W", "-X")):
+        elif (
+            word.startswith("-") and len(word) > 1 and set(word[1:]) <= set("uBbdEIOPqsSRv")
+        ) or word.startswith(("-W", "-X")):
             position += 1
         else:
             break
@@ -85,7 +87,10 @@ def node(call: Call) -> Outcome:
         return checks.test_outcome(call.stage())
     if args and args[0] == "--test":
         checks.refuse_writing_options(args)
-        if any(a.startswith(("--import", "--require", "-r", "-e", "--eval", "--test-reporter-d")) for a in args):
+        if any(
+            a.startswith(("--import", "--require", "-r", "-e", "--eval", "--test-reporter-d"))
+            for a in args
+        ):
             raise Opaque("node with code of its own")
         outcome = checks.test_outcome(call.stage())
         outcome.waits = "--watch" in args

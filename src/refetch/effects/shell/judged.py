@@ -24,7 +24,8 @@ _decoder = msgspec.json.Decoder(_Line)
 
 
 def judge_commands(lines: Iterable[str | bytes], source: str = "-") -> Iterator[dict[str, Any]]:
-    """Reads lines ``{"command": …, "cwd"?: …}`` and yields ``{"command", "effect", "reads", "writes", "note"?}``.
+    """Reads lines ``{"command": …, "cwd"?: …}`` and yields ``{"command", "effect", "reads",
+    "writes", "note"?}``.
 
     Paths below the recorded ``cwd`` are shown relative to it. Blank lines are skipped.
 

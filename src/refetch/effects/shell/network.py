@@ -12,13 +12,16 @@ REMOTE = "net:**"
 """What a request that is no plain look may change: anything behind the network."""
 
 _CURL_SENDS = frozenset(
-    """-d --data --data-raw --data-binary --data-ascii --data-urlencode --json -F --form --form-string -T --upload-file -Q
+    """-d --data --data-raw --data-binary --data-ascii --data-urlencode --json -F --form
+    --form-string -T --upload-file -Q
     --quote""".split()
 )
 _CURL_SAVES = frozenset(
     "-o --output -c --cookie-jar -D --dump-header --trace --trace-ascii --stderr --libcurl --etag-save --hsts --alt-svc".split()
 )
-_CURL_OPAQUE = frozenset("-K --config --output-dir --next --remote-name-all -J --remote-header-name".split())
+_CURL_OPAQUE = frozenset(
+    "-K --config --output-dir --next --remote-name-all -J --remote-header-name".split()
+)
 _LOOKS = frozenset(("GET", "HEAD", "OPTIONS"))
 
 
@@ -27,9 +30,15 @@ def curl(call: Call) -> Outcome:
     parsed = call.parse()
     outcome = Outcome(VOLATILE, stage=call.stage())
     names = {name for name, _ in parsed.options}
-    long_unknown = [n for n in names if n.startswith("--") and any(
-        full.startswith(n) and full != n for full in _CURL_SAVES | _CURL_OPAQUE | _CURL_SENDS
-    ) and n not in _CURL_SENDS | _CURL_SAVES]
+    long_unknown = [
+        n
+        for n in names
+        if n.startswith("--")
+        and any(
+            full.startswith(n) and full != n for full in _CURL_SAVES | _CURL_OPAQUE | _CURL_SENDS
+        )
+        and n not in _CURL_SENDS | _CURL_SAVES
+    ]
     if names & _CURL_OPAQUE or long_unknown:
         raise Opaque("curl with options that are not followed")
     if any(word.startswith(("file:", "telnet:", "ftp:", "smtp")) for word in parsed.operands):

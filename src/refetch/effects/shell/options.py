@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 
 class Parsed:
-    """Options as (name, value) in order, and the operands; ``end`` is where a leading parse stopped."""
+    """Options as (name, value) in order, and the operands; ``end`` is where a leading parse
+    stopped.
+    """
 
     __slots__ = ("end", "operands", "options")
 
@@ -31,7 +33,8 @@ class Parsed:
 def parse_options(args: list[str], spec: Spec, *, leading: bool = False) -> Parsed:
     """Splits arguments into options and operands.
 
-    ``spec.value`` names the options that take the next word, ``spec.attached`` those that take only the
+    ``spec.value`` names the options that take the next word, ``spec.attached`` those that take
+    only the
     rest of their own word; with ``spec.single`` a dash begins one long name (``-out=x``); with
     ``spec.number`` ``-20`` is the option ``-#``. ``leading`` stops at the first operand.
     """

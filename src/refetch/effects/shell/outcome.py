@@ -23,14 +23,15 @@ Cut = tuple[str | int, ...]
 """Lines kept of the input: ("head", n), ("tail", n), ("from", n) or ("lines", a, b, a, b, …)."""
 
 
-class Opaque(Exception):  # noqa: N818 - a verdict raised from the depth, no error
+class Opaque(Exception):
     """Nothing certain can be said of the whole command; the text says why."""
 
 
 class Outcome:
     """Kinds, reads and writes gathered so far; mutable, private to this package.
 
-    ``stage`` is the canonical text of a simple command without the files it reads, ``sure`` tells that
+    ``stage`` is the canonical text of a simple command without the files it reads, ``sure`` tells
+    that
     nothing in it can fail, so what stands behind its ``&&`` runs.
     """
 

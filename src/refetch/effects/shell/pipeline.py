@@ -9,7 +9,9 @@ _KEPT_BASES = ("names", "listing", "tests")
 
 
 def piped(left: Outcome, right: Outcome) -> Outcome:
-    """Joins two stages: lines of one file may be narrowed to fewer; any other filter makes a view of its own."""
+    """Joins two stages: lines of one file may be narrowed to fewer; any other filter makes a
+    view of its own.
+    """
     if right.intake == PASSES:
         pass
     elif right.intake == NARROWS and (kept := _narrowed(left.reads, right.cut)):
@@ -44,7 +46,11 @@ def _narrowed(reads: list[ShellRead], cut: Cut) -> list[ShellRead]:
     if region is None:
         region = ("line", 1, None)
     if region[0] == "tail" and len(region) == 2 and cut[0] == "head":
-        return [ShellRead(read.resource, "content", ("tail", region[1], min(int(region[1] or 0), int(cut[1]))))]
+        return [
+            ShellRead(
+                read.resource, "content", ("tail", region[1], min(int(region[1] or 0), int(cut[1])))
+            )
+        ]
     if region[0] != "line":
         return []
     low = int(region[1] or 1)
@@ -70,8 +76,8 @@ def _lines(low: int, high: int | None, cut: Cut) -> list[tuple[str | int | None,
     for first, last in zip(cut[1::2], cut[2::2], strict=True):
         if first == 0:
             return [("tail", 1)] if low == 1 and high is None else []
-        end = low + int(last) - 1 if last else None
-        if high is not None:
-            end = high if end is None else min(high, end)
-        kept.append(("line", low + int(first) - 1, end))
+        asked: int | None = low + int(last) - 1 if last else None
+        if asked is None or (high is not None and high < asked):
+            asked = high
+        kept.append(("line", low + int(first) - 1, asked))
     return kept

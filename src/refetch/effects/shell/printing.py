@@ -138,7 +138,9 @@ def _roles(call: Call, parsed: Parsed) -> tuple[list[str], list[str], str | None
         return operands[:skipped], operands[skipped:], None
     if roles == "file output":
         if any(isinstance(word, Glob | Pipe) for word in operands):
-            raise Opaque(f"{call.name} writes its second operand, and a pattern hides which that is")
+            raise Opaque(
+                f"{call.name} writes its second operand, and a pattern hides which that is"
+            )
         return [], operands[:1], operands[1] if len(operands) > 1 else None
     if roles == "none":
         return operands, [], None

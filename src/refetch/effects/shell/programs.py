@@ -113,7 +113,9 @@ def run(argv: list[str], state: State, piped: bool, depth: int = 0) -> Outcome:
         return _unknown(first, name, args, piped, state)
     args = _settled(args, spec, name)
     if args and (
-        _is_version(args[0], spec) if len(args) == 1 else args[-1] == "--help" and _is_help(args, spec)
+        _is_version(args[0], spec)
+        if len(args) == 1
+        else args[-1] == "--help" and _is_help(args, spec)
     ):
         return neutral()
 
@@ -130,7 +132,8 @@ def run(argv: list[str], state: State, piped: bool, depth: int = 0) -> Outcome:
 def program_name(word: str) -> str:
     """The name in the table of a program that may be given with its directory.
 
-    Only system and tool folders say nothing about what the program is; ``./x`` and ``scripts/x`` name
+    Only system and tool folders say nothing about what the program is; ``./x`` and ``scripts/x``
+    name
     scripts of the project.
     """
     if "/" not in word:

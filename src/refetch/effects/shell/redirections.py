@@ -50,7 +50,9 @@ class Redirections:
         self.hides |= other.hides
 
     def applied(self, outcome: Outcome, cwd: str | None) -> Outcome:
-        """The command's outcome with what its redirections read, write and hide; paths as seen from cwd."""
+        """The command's outcome with what its redirections read, write and hide; paths as seen
+        from cwd.
+        """
         if not (self.inputs or self.outputs or self.hides or self.given):
             return outcome
         place = Call("redirection", [], _SPEC, State(cwd), False, _no_command)
@@ -62,7 +64,9 @@ class Redirections:
         if self.given and outcome.reads:
             mark = f" << {zlib.crc32(self.given.encode('utf-8', 'replace')):08x}"
             outcome.reads = [
-                read if read.view == "content" else ShellRead(read.resource, read.view + mark, read.region)
+                read
+                if read.view == "content"
+                else ShellRead(read.resource, read.view + mark, read.region)
                 for read in outcome.reads
             ]
         if self.hides:
@@ -111,7 +115,8 @@ def _file(node: Node, words: WordReader, found: Redirections) -> None:
     if not targets:
         raise Opaque("a redirection without a target")
     target = targets[0]
-    # The grammar takes words behind a redirection for further targets; Bash gives them to the command.
+    # The grammar takes words behind a redirection for further targets; Bash gives them to the
+    # command.
     found.arguments += targets[1:]
     if isinstance(target, Unresolved | Glob):
         raise Opaque("a redirection to what is not settled by the text")
@@ -164,4 +169,3 @@ def _heredoc(node: Node, words: WordReader, found: Redirections) -> None:
             found.arguments += words.words(child)
         else:
             raise Opaque(f"shell syntax that is not followed: {kind}")
-

@@ -13,7 +13,8 @@ from refetch.effects.shell.words import quoted
 
 _KNOWN = frozenset(
     """-n --quiet --silent -e --expression -f --file -E -r --regexp-extended -s --separate -u
-    --unbuffered -z --null-data -l --line-length -i --in-place --posix --debug --sandbox -b --binary -a
+    --unbuffered -z --null-data -l --line-length -i --in-place --posix --debug --sandbox -b
+    --binary -a
     --follow-symlinks""".split()
 )
 _QUIET = frozenset(("-n", "--quiet", "--silent"))
@@ -69,7 +70,8 @@ def sed(call: Call) -> Outcome:
 
 def _in_place(call: Call, outcome: Outcome, parsed: Parsed, paths: list[str]) -> Outcome:
     suffix = next((value for name, value in parsed.options if name in _IN_PLACE), None) or ""
-    # BSD sed takes the suffix as the next word (``sed -i '' s/a/b/ f``): an empty script, then the true one.
+    # BSD sed takes the suffix as the next word (``sed -i '' s/a/b/ f``): an empty script, then the
+    # true one.
     outcome.kinds.discard(READS)
     for path in paths:
         outcome.write(call.file(path), "modify")
@@ -105,7 +107,12 @@ def _view(parsed: Parsed, script: str) -> str:
 def _printed(steps: tuple[Step, ...], *, quiet: bool) -> Cut:
     """("lines", a, b, …) where the script prints just these lines; b 0 is the end, a 0 the last line."""
     if not quiet:
-        if len(steps) == 1 and steps[0].letter == "q" and _number(steps[0].first) and not steps[0].last:
+        if (
+            len(steps) == 1
+            and steps[0].letter == "q"
+            and _number(steps[0].first)
+            and not steps[0].last
+        ):
             return ("lines", 1, int(steps[0].first))
         return ()
     cut: list[str | int] = ["lines"]

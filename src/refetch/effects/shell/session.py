@@ -10,16 +10,20 @@ from refetch.keys.paths import lexical_path
 
 # Variables that make a later program run something else.
 _DANGEROUS = frozenset(
-    """LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV PROMPT_COMMAND PAGER GIT_PAGER MANPAGER LESSOPEN LESSCLOSE
-    GIT_EXTERNAL_DIFF GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_CONFIG_COUNT GIT_CONFIG_GLOBAL RIPGREP_CONFIG_PATH
-    GREP_OPTIONS NODE_OPTIONS PERL5OPT RUBYOPT PYTHONSTARTUP PYTEST_ADDOPTS PYTEST_PLUGINS IFS CDPATH
+    """LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV PROMPT_COMMAND PAGER GIT_PAGER
+    MANPAGER LESSOPEN LESSCLOSE
+    GIT_EXTERNAL_DIFF GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_CONFIG_COUNT GIT_CONFIG_GLOBAL
+    RIPGREP_CONFIG_PATH
+    GREP_OPTIONS NODE_OPTIONS PERL5OPT RUBYOPT PYTHONSTARTUP PYTEST_ADDOPTS PYTEST_PLUGINS IFS
+    CDPATH
     TAR_OPTIONS RSYNC_RSH INSTA_UPDATE INSTA_FORCE_PASS UPDATE_SNAPSHOTS UPDATE_GOLDEN UPDATE_EXPECT
     UPDATE_BASELINE UPDATE BLESS TRYBUILD GOFLAGS RUSTC_WRAPPER CARGO_BUILD_RUSTC_WRAPPER""".split()
 )
 _HARMLESS_VALUES = frozenset(("", "cat", "less", "more", "0", "false", "no"))
 _SURE = frozenset(("echo", "printf", "true", ":", "pwd", "export", "set", "unset", "unalias"))
 _STATE_SCRIPTS = frozenset(
-    """activate activate.fish activate.csh .bashrc .bash_profile .profile .zshrc .zprofile .env .envrc nvm.sh env conda.sh
+    """activate activate.fish activate.csh .bashrc .bash_profile .profile .zshrc .zprofile .env
+    .envrc nvm.sh env conda.sh
     cargo/env .env.local""".split()
 )
 _FILE_TESTS = frozenset("-a -b -c -d -e -f -g -h -k -L -N -O -G -p -r -s -S -u -w -x".split())
@@ -78,7 +82,9 @@ def environment(call: Call) -> Outcome:
 
 
 def environment_if(call: Call) -> Outcome:
-    """The same where one of the asking options stands first; else the package database is changed."""
+    """The same where one of the asking options stands first; else the package database is
+    changed.
+    """
     first = call.args[0] if call.args else ""
     if call.spec.acts.get(first.partition("=")[0]) != "reads" and not (
         call.name == "rpm" and first.startswith("-q") and first[2:].isalpha()
@@ -92,7 +98,9 @@ def environment_if(call: Call) -> Outcome:
 
 
 def cd(call: Call) -> Outcome:
-    """Moves the directory for what follows; one that is not settled makes later relative paths unknown."""
+    """Moves the directory for what follows; one that is not settled makes later relative paths
+    unknown.
+    """
     words = [word for word in call.args if word not in ("-P", "-L", "--", "-e", "-q")]
     state = call.state
     target = words[0] if words else "~"

@@ -1,7 +1,7 @@
 """Walks the syntax tree of a command line and joins the effects of its parts.
 
-Every kind of node has a method of its own; a kind without one is syntax that is not followed, and makes
-the whole opaque. Node kinds are those of tree-sitter-bash.
+Every kind of node has a method of its own; a kind without one is syntax that is not followed, and
+makes the whole opaque. Node kinds are those of tree-sitter-bash.
 """
 
 from __future__ import annotations
@@ -194,7 +194,8 @@ class Walker:
     def with_redirects(self, body: Node | None, redirects: list[Node], feed: bool) -> Outcome:
         """Applies redirections to the last simple command of the body, as Bash does.
 
-        The grammar hangs ``a && b > f`` and ``a | b > f`` around the whole; only a group, a sub-shell or a
+        The grammar hangs ``a && b > f`` and ``a | b > f`` around the whole; only a group, a
+        sub-shell or a
         compound command takes them as one.
         """
         if body is not None and body.type == "list":
@@ -214,10 +215,10 @@ class Walker:
             return self.command(body, feed, found)
         if found.arguments:
             raise Opaque("words behind the redirection of a compound command")
-        own = self.words.taken()
+        taken = self.words.taken()
         place = self.state.cwd
         outcome = Outcome(NEUTRAL) if body is None else self.statement(body, feed or found.feeds)
-        return self.continued(found.applied(outcome, place).add(own), found)
+        return self.continued(found.applied(outcome, place).add(taken), found)
 
     def redirected_pipeline(self, body: Node, redirects: list[Node], feed: bool) -> Outcome:
         stages = [c for c in body.children if c.is_named and c.type != "comment"]
@@ -228,7 +229,9 @@ class Walker:
         return piped(total, self.apart(lambda: self.with_redirects(last, redirects, True)))
 
     def continued(self, outcome: Outcome, found: Redirections) -> Outcome:
-        """What stands behind a here-document's mark on its line: more stages, or ``&&`` and a command."""
+        """What stands behind a here-document's mark on its line: more stages, or ``&&`` and a
+        command.
+        """
         for stage in found.stages:
             outcome = piped(outcome, self.in_subshell(stage, True))
         for operator, node in found.following:
@@ -340,7 +343,9 @@ class Walker:
         return opaque("a function of the shell")
 
 
-_PUNCTUATION = frozenset((";", ";;", "\n", "&", "do", "done", "then", "{", "}", "(", ")", ";&", ";;&"))
+_PUNCTUATION = frozenset(
+    (";", ";;", "\n", "&", "do", "done", "then", "{", "}", "(", ")", ";&", ";;&")
+)
 _REDIRECTS = frozenset(("file_redirect", "heredoc_redirect", "herestring_redirect"))
 _BARE_TOKENS = frozenset(("=", "==", "=~", "-", "+"))
 _PARTS = frozenset(("do_group", "else_clause", "elif_clause", "case_item"))

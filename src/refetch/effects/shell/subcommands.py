@@ -37,7 +37,10 @@ def _rule(call: Call, parsed: Parsed) -> Rule | None:
     operands = parsed.operands
     given = {name for name, _ in parsed.options}
     chosen: Rule | None = None
-    for rule in (*call.spec.sub.get(operands[0] if operands else "", ()), *call.spec.sub.get("", ())):
+    for rule in (
+        *call.spec.sub.get(operands[0] if operands else "", ()),
+        *call.spec.sub.get("", ()),
+    ):
         words = rule.words
         exact = words[-1:] == (".",)
         if exact:
@@ -124,8 +127,29 @@ def gh(call: Call) -> Outcome:
     return subcommands(call)
 
 
-_CLOUD_LOOKS = ("describe", "list", "get", "ls", "show", "head", "lookup", "search", "version", "info", "status")
-_CLOUD_LOOK_PREFIXES = ("describe-", "list-", "get-", "head-", "lookup-", "search-", "show-", "batch-get-")
+_CLOUD_LOOKS = (
+    "describe",
+    "list",
+    "get",
+    "ls",
+    "show",
+    "head",
+    "lookup",
+    "search",
+    "version",
+    "info",
+    "status",
+)
+_CLOUD_LOOK_PREFIXES = (
+    "describe-",
+    "list-",
+    "get-",
+    "head-",
+    "lookup-",
+    "search-",
+    "show-",
+    "batch-get-",
+)
 _CLOUD_WRITES = frozenset(
     "get-object get-credentials get-job-output get-export get-archive get-sdk get-template-file".split()
 )
@@ -152,11 +176,24 @@ def cloud(call: Call) -> Outcome:
 
 
 def _verb_is_sure(program: str, words: list[str], verb: str) -> bool:
-    """Whether the verb stands where this tool has its verb, and is no name of a resource before it."""
+    """Whether the verb stands where this tool has its verb, and is no name of a resource before
+    it.
+    """
     at = words.index(verb)
     if program == "aws":
         return at == 1
-    others = ("create", "delete", "update", "set", "add", "remove", "start", "stop", "run", "deploy")
+    others = (
+        "create",
+        "delete",
+        "update",
+        "set",
+        "add",
+        "remove",
+        "start",
+        "stop",
+        "run",
+        "deploy",
+    )
     return not any(word.startswith(others) for word in words[:at]) and at <= 3
 
 

@@ -1,8 +1,8 @@
 """The table of known programs: what each does, which options take a value, which change the effect.
 
-The rows stand in ``commands/*.toml``. A row is named after its program, or lists ``names``; ``do``
-names the function that reads the command (`refetch.effects.shell.programs`). A program without a row is unknown, and an
-unknown program is opaque.
+The rows stand in ``commands/*.toml``. A row is named after its program, or lists ``names``;
+``do`` names the function that reads the command (`refetch.effects.shell.programs`). A program
+without a row is unknown, and an unknown program is opaque.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import Any
 import msgspec
 
 _PROSE = frozenset(("do", "view", "note", "names", "operands", "change", "resource", "as_program"))
-_COUNTS = frozenset(("number", "single", "free", "skip", "assignments", "poll", "recursive_default"))
+_COUNTS = frozenset(
+    ("number", "single", "free", "skip", "assignments", "poll", "recursive_default")
+)
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -29,12 +31,16 @@ class Rule(msgspec.Struct, frozen=True):
 class Spec(msgspec.Struct, frozen=True):
     """One row of the table.
 
-    - ``value``, ``value2``, ``attached``, ``number``, ``single``: the option grammar (see `options`).
-    - ``acts``: option to act; each function names the acts it knows. ``known``: harmless long options that
+    - ``value``, ``value2``, ``attached``, ``number``, ``single``: the option grammar (see
+      `options`).
+    - ``acts``: option to act; each function names the acts it knows. ``known``: harmless long
+      options that
       begin like one of them.
-    - ``text``: options whose value is prose, so it may hold a substitution; ``free``: all words are prose.
+    - ``text``: options whose value is prose, so it may hold a substitution; ``free``: all words
+      are prose.
     - ``operands``: what the operands are (``files``, ``pattern files``, ``skip files`` …).
-    - ``sub``: rules of sub-commands by their first word, ``wrap_value`` the options before a wrapped one.
+    - ``sub``: rules of sub-commands by their first word, ``wrap_value`` the options before a
+      wrapped one.
     """
 
     name: str

@@ -22,9 +22,21 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _SUBSTITUTIONS = frozenset(("command_substitution", "process_substitution"))
-_EXPANSIONS = frozenset(("simple_expansion", "expansion", "arithmetic_expansion", "command_substitution"))
+_EXPANSIONS = frozenset(
+    ("simple_expansion", "expansion", "arithmetic_expansion", "command_substitution")
+)
 _SPECIAL = frozenset("\\*?[{`")
-_ANSI = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "a": "\a", "e": "\x1b", "0": "\0"}
+_ANSI = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+    "a": "\a",
+    "e": "\x1b",
+    "0": "\0",
+}
 
 
 class WordReader:
@@ -81,14 +93,13 @@ class WordReader:
         return [Unresolved(self.raw(node))]
 
     def string(self, node: Node) -> str:
-        """A word in double quotes; the grammar drops blanks between parts, so the source is sliced."""
+        """A word in double quotes; the grammar drops blanks between parts, so the source is
+        sliced.
+        """
         text = self.raw(node)
         unknown = False
         for child in node.children:
-            if child.type in _EXPANSIONS:
-                unknown = True
-                self.scan(child)
-            elif child.is_named and child.type != "string_content":
+            if child.type in _EXPANSIONS or (child.is_named and child.type != "string_content"):
                 unknown = True
                 self.scan(child)
         if not unknown:
@@ -111,7 +122,9 @@ class WordReader:
             raise Opaque("a substitution that the grammar did not follow")
 
     def concatenation(self, node: Node) -> list[str]:
-        """Parts written without a blank between: joined, then braces and patterns are looked for."""
+        """Parts written without a blank between: joined, then braces and patterns are looked
+        for.
+        """
         parts: list[str] = []
         pattern = unknown = has_braces = False
         for child in node.children:

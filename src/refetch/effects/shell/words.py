@@ -90,7 +90,7 @@ def double_quoted(text: str) -> str:
 
 def quoted(word: str) -> str:
     """A word as it would be typed, for the canonical text of a command."""
-    if word and not word.strip() == "" and _BARE.issuperset(word):
+    if word and word.strip() != "" and _BARE.issuperset(word):
         return word
     return "'" + word.replace("'", "'\\''") + "'"
 

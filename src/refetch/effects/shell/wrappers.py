@@ -43,7 +43,9 @@ def wrapper(call: Call) -> Outcome:
 
 
 def runner(call: Call) -> Outcome:
-    """``npx TOOL``: followed only for test runners and linters, since anything else gets installed."""
+    """``npx TOOL``: followed only for test runners and linters, since anything else gets
+    installed.
+    """
     parsed = parse_options(call.args, call.spec, leading=True)
     call.apply_acts(parsed, Outcome())
     return run_tool(call, call.args[parsed.end :])

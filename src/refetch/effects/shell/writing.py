@@ -57,10 +57,7 @@ def _targets(call: Call, parsed: Parsed) -> tuple[list[str], list[str]]:
         if isinstance(folder, Glob):
             raise Opaque(f"{call.name} to a target that a pattern hides")
         is_folder = (
-            len(sources) > 1
-            or folder.endswith("/")
-            or folder in (".", "..", "~")
-            or folder.endswith(("/.", "/.."))
+            len(sources) > 1 or folder.endswith(("/", "/.", "/..")) or folder in (".", "..", "~")
         )
         if not is_folder:
             return sources, [Glob(folder + "/*") if isinstance(sources[0], Glob) else folder]
@@ -122,7 +119,9 @@ def link(call: Call) -> Outcome:
 
 
 def rsync(call: Call) -> Outcome:
-    """``rsync SOURCE… TARGET``: a tree is written, unless it is a dry run; another host is unknown."""
+    """``rsync SOURCE… TARGET``: a tree is written, unless it is a dry run; another host is
+    unknown.
+    """
     parsed = call.parse()
     outcome = Outcome(WRITES, stage=call.stage())
     call.apply_acts(parsed, outcome)
@@ -158,7 +157,19 @@ def dd(call: Call) -> Outcome:
             call.add_read(outcome, value, f"input:{outcome.stage}")
         elif name == "of" and value:
             call.add_write(outcome, value)
-        elif name not in ("bs", "ibs", "obs", "cbs", "count", "skip", "seek", "conv", "iflag", "oflag", "status"):
+        elif name not in (
+            "bs",
+            "ibs",
+            "obs",
+            "cbs",
+            "count",
+            "skip",
+            "seek",
+            "conv",
+            "iflag",
+            "oflag",
+            "status",
+        ):
             raise Opaque(f"dd {word}")
     if not outcome.kinds:
         outcome.kinds.add("neutral")

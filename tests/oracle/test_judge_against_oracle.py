@@ -62,8 +62,10 @@ def test_the_judge_accuses_nobody_whom_the_definition_spares(part: int) -> None:
 MISSES = 8
 """Traces of a slice (of 250) in which the judge may still say less, or name another `first`.
 
-The judge remembers one chain of deliveries a request and one group of equal calls a turn; where a cut or
-failed call, an injected one or a late landing stands inside such a group, it misses or names a later
+The judge remembers one chain of deliveries a request and one group of equal calls a turn; where a
+cut or
+failed call, an injected one or a late landing stands inside such a group, it misses or names a
+later
 call. A miss is the side to err on; the kinds are listed in CHOICES.md.
 """
 

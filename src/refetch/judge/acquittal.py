@@ -15,9 +15,11 @@ def candidates(question: Question) -> Entry | None:
     reads.
     """
     state, resolved = question.state, question.resolved
-    found = [state.latest_same.get(question.entry.same)] if resolved.identity.known else []
-    if not resolved.identity.known:
-        found.append(state.latest_unknown.get(question.call.name))
+    entry = question.entry
+    if resolved.identity.known:
+        found = [state.latest_same.get(entry.same), state.latest_key.get(entry.normalized_key)]
+    else:
+        found = [state.latest_unknown.get(question.call.name)]
     if resolved.effect == "read":
         found += [state.latest_read.get(access.resource) for access in resolved.reads]
     elif resolved.effect == "write":
@@ -29,7 +31,9 @@ def acquit(question: Question, trace: Trace, earlier: Entry | None) -> Acquittal
     """The acquittal of a repeat against `earlier`, or None where there is nothing to acquit."""
     if earlier is None:
         return None
-    if question.resolved.effect == "write" and earlier.same != question.entry.same:
+    entry = question.entry
+    equal = earlier.same == entry.same or earlier.normalized_key == entry.normalized_key
+    if question.resolved.effect == "write" and not equal:
         blocks = [Block("not-comparable")]  # a write after a read of what it writes
     else:
         blocks = question.blocks(earlier) + _nature(question, earlier)

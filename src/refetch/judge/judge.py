@@ -302,7 +302,8 @@ class Judge:
         """Whether this execution may have changed something (SPEC 3.4)."""
         if not resolved.may_write:
             return False
-        if call.seq in self._parents and resolved.effect == "opaque" and resolved.repeatable:
+        known = resolved.repeatable or resolved.sources["effect"].startswith("catalogue")
+        if call.seq in self._parents and resolved.effect == "opaque" and known:
             return False  # what a sub-agent does is recorded as its own calls
         status = call.status
         if status == "error":
@@ -322,7 +323,7 @@ class Judge:
             if known is not None and resolved.effect == "read":
                 self._undeclared_write(known, entry, mark)
             state.last_result[entry.same] = entry
-        state.latest_same[entry.same] = entry
+        state.latest_same[entry.same] = state.latest_key[entry.normalized_key] = entry
         if resolved.effect == "write" and entry.status == "ok":
             state.changed(entry)
         if not entry.delivered:

@@ -77,6 +77,11 @@ class Entry:
         self.delivered = self.status == "ok" and not last.unchanged
 
     @property
+    def normalized_key(self) -> tuple[str, str]:
+        """The plain normalized key, before working directory and named equalities."""
+        return (self.first.name, self.resolved.identity.normalized)
+
+    @property
     def spelling(self) -> str:
         """The raw key: arguments as sent, or what JSON.stringify prints for the parsed ones
         (SPEC 4).

@@ -97,6 +97,7 @@ class RunState:
         self.contexts: dict[str, ContextKnowledge] = {}
         self.last_result: dict[tuple[str, str], Entry] = {}
         self.latest_same: dict[tuple[str, str], Entry] = {}
+        self.latest_key: dict[tuple[str, str], Entry] = {}
         self.latest_unknown: dict[str, Entry] = {}
         self.latest_read: dict[str, Entry] = {}
         self.holders: dict[tuple[str, str], dict[str, None]] = {}

@@ -57,7 +57,7 @@ def test_each_trace(report: Any) -> None:
 
 def test_each_finding(report: Any) -> None:
     found = [finding for trace in report["traces"] for finding in trace["findings"]]
-    assert {"RF001", "RF002", "RF003", "RF004", "RF103"} <= {f["code"] for f in found}
+    assert {"RF001", "RF002", "RF003", "RF004", "RF103", "RF110"} <= {f["code"] for f in found}
     for finding in found:
         assert set(finding) <= FINDING_KEYS
         assert {"code", "rule", "level", "confidence", "context", "message"} <= set(finding)

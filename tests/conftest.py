@@ -24,3 +24,9 @@ def shared_dir() -> Path:
     if not folder.is_dir():
         pytest.skip("labelled traces are not part of a clone")
     return folder
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test's name must not hold what changes from run to run, or parallel workers disagree."""
+    for item in items:
+        assert "\\x" not in item.name or len(item.name) < 120, f"give {item.name!r} a stable id"

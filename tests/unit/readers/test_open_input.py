@@ -10,6 +10,7 @@ import os
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,10 +46,9 @@ def test_a_file_by_name(tmp_path: Path) -> None:
     assert (trace.run, trace.source) == ("r", str(file))
 
 
-@pytest.mark.parametrize(
-    "data", [gzip.compress(NATIVE), bz2.compress(NATIVE), lzma.compress(NATIVE)]
-)
-def test_compressed(tmp_path: Path, data: bytes) -> None:
+@pytest.mark.parametrize("packer", [gzip, bz2, lzma], ids=lambda packer: packer.__name__)
+def test_compressed(tmp_path: Path, packer: Any) -> None:
+    data = packer.compress(NATIVE)
     file = tmp_path / "named-anyhow"
     file.write_bytes(data)
     assert read_path(file)[0].run == "r"

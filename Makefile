@@ -4,6 +4,7 @@
 #   make test        all tests, with the coverage gate
 #   make lint        ruff, mypy, import-linter
 #   make wheel-test  the tests against the built wheel
+#   make bench       speed, as ratios side by side (needs node)
 #   make clean       remove what the above made
 
 SHELL := /bin/sh
@@ -11,7 +12,7 @@ BIN := .venv/bin
 PYTEST_ARGS ?= -n auto
 
 .DELETE_ON_ERROR:
-.PHONY: demo test lint format wheel-test clean
+.PHONY: demo test lint format wheel-test bench clean
 
 .venv/bin/python:
 	@python=$$(sh scripts/find_python.sh) && echo "using $$($$python -V)" && $$python -m venv .venv
@@ -50,6 +51,9 @@ format: .venv/.installed-dev
 
 wheel-test: .venv/bin/python
 	bash scripts/wheel_test.sh $(BIN)/python $(PYTEST_ARGS)
+
+bench: .venv/.installed-dev
+	$(BIN)/python benchmarks/run.py
 
 clean:
 	rm -rf .venv build dist htmlcov coverage.json .coverage .coverage.* .hypothesis \

@@ -60,8 +60,8 @@ def _nature(question: Question, earlier: Entry) -> list[Block]:
         blocks.append(Block("effect-unknown"))
     elif effect == "none":
         blocks.append(Block("effect-none"))
-    user = question.state.barriers.user
-    if user.pos > earlier.pos:
+    user = question.state.barriers.user_between(earlier.pos, question.entry.asked)
+    if user.pos >= 0:
         blocks.append(Block("user-message", (user.seq,)))
     return blocks
 

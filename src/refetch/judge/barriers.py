@@ -6,6 +6,7 @@ pass stays linear. Positions (`pos`) grow with every event of the trace.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import NamedTuple
 
 from refetch.effects.resolve import Resolved
@@ -76,7 +77,8 @@ class Barriers:
         self.tests = NEVER
         self.wait = NEVER
         self.guess = NEVER
-        self.user = NEVER
+        self._people: list[int] = []
+        self._said: list[int] = []
         self._by_tool: dict[str, Mark] = {}
 
     def write(
@@ -95,16 +97,23 @@ class Barriers:
             # It says nothing about other schemes: a write that somebody made would.
             self.writes.put(access.resource, mark, None)
             self.structure.put(access.resource, mark, None)
-        for resource in resolved.depends:
-            self.writes.put(resource, mark, None)
-            self.structure.put(resource, mark, None)
-        if not resolved.reads and not resolved.depends:
-            self._write_domains.put(domain_of(resolved), mark)
 
     def fail(self, resolved: Resolved, mark: Mark) -> None:
         """A write that failed without effect."""
         for target in resolved.writes:
             self.failed.put(target.resource, mark)
+
+    def user_spoke(self, mark: Mark) -> None:
+        """A message by a person."""
+        self._people.append(mark.pos)
+        self._said.append(mark.seq)
+
+    def user_between(self, since: int, until: int) -> Mark:
+        """The latest message by a person after `since` and before `until`."""
+        at = bisect_left(self._people, until) - 1
+        if at < 0 or self._people[at] <= since:
+            return NEVER
+        return Mark(self._people[at], self._said[at])
 
     def failed_on(self, resolved: Resolved) -> Mark:
         """The latest failed write to the very resource that this call reads."""

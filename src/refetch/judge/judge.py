@@ -37,6 +37,7 @@ from refetch.model.trace import (
     Trace,
     UserMessage,
     Write,
+    seconds,
 )
 
 Decision = Finding | Acquittal
@@ -106,11 +107,11 @@ class Judge:
         if type(event) is Call:
             return self._take_call(event, step)
         if type(event) is ContextLoss:
-            state.context(event.context).lose(event.lost, event.kind)
+            state.context(event.context).lose(event.lost, event.kind, state.pos)
         elif type(event) is Write:
             state.barriers.write(event.scope, "any", Mark(state.pos, event.after))
         elif type(event) is UserMessage:
-            state.barriers.user = Mark(state.pos, event.after)
+            state.barriers.user_spoke(Mark(state.pos, event.after))
         elif type(event) is ContextStart:
             self._start_context(event)
         return []
@@ -323,6 +324,7 @@ class Judge:
             if known is not None and resolved.effect == "read":
                 self._undeclared_write(known, entry, mark)
             state.last_result[entry.same] = entry
+            self._compare_views(entry, mark)
         state.latest_same[entry.same] = state.latest_key[entry.normalized_key] = entry
         if resolved.effect == "write" and entry.status == "ok":
             state.changed(entry)
@@ -333,6 +335,17 @@ class Judge:
         if resolved.is_read:
             for key in (entry.same, *((a.resource, a.view) for a in resolved.reads)):
                 state.holders.setdefault(key, {})[name] = None
+
+    def _compare_views(self, entry: Entry, mark: Mark) -> None:
+        """Another tool's result for the same view and region is compared as well (SPEC 6f)."""
+        reads = entry.resolved.reads
+        if len(reads) != 1 or entry.resolved.command or entry.last.truncated:
+            return
+        key = (reads[0].resource, reads[0].view, entry.resolved.region)
+        known = self._state.last_view.get(key)
+        if known is not None and known.same != entry.same:
+            self._undeclared_write(known, entry, mark)
+        self._state.last_view[key] = entry
 
     def _undeclared_write(self, known: Entry, entry: Entry, mark: Mark) -> None:
         """A differing result proves that something wrote it before this call (SPEC 6f).
@@ -345,7 +358,9 @@ class Judge:
         explained = max(barriers.written(resolved), barriers.opaque(resolved)).pos
         if explained > known.pos and explained % 2 == 0:
             return
-        barriers.undeclared(resolved, Mark(mark.pos - 1, mark.seq))
+        proof = Mark(mark.pos - 1, mark.seq)
+        self._state.proven[entry.same] = proof
+        barriers.undeclared(resolved, proof)
 
     # -- overlapping executions
     # ----------------------------------------------------------------------
@@ -360,11 +375,22 @@ class Judge:
                 resolved = self._resolver.resolve(call)
                 if self._writes(call, resolved):
                     self._landing.append((self._windows[call.seq][1], call, resolved))
-        self._land(entry)
+        self._land(entry, after=False)
 
-    def _land(self, entry: Entry) -> None:
+    @staticmethod
+    def _may_land(call: Call, near: Call, *, after: bool) -> bool:
+        """Whether the effect of `call` may fall just before or just after `near`, by the clock."""
+        start, end = seconds(call.started), seconds(call.ended)
+        began, ended = seconds(near.started), seconds(near.ended)
+        if start is None or end is None or began is None or ended is None:
+            return True
+        return end > began if after else start < ended
+
+    def _land(self, entry: Entry, *, after: bool) -> None:
         for _, call, resolved in self._landing:
             if call.seq == entry.last.seq or resolved.identity.key == entry.same:
+                continue
+            if not self._may_land(call, entry.last, after=after):
                 continue
             self._extend_equals(resolved)
             self._state.barriers.apply(resolved, Mark(self._state.pos, call.seq))
@@ -385,7 +411,7 @@ class Judge:
         if not self._landing:
             return
         self._state.pos += 1
-        self._land(entry)
+        self._land(entry, after=True)
         seq = entry.last.seq
         self._landing = [row for row in self._landing if row[0] > seq]
 

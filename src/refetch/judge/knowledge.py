@@ -129,7 +129,7 @@ class ContextKnowledge:
         self.coverage: dict[tuple[str, str], list[tuple[Region, Entry]]] = {}
         self.by_resource: dict[str, Entry] = {}
         self.generation = 0
-        self.lost: set[int] = set()
+        self.lost: dict[int, int] = {}
         self.lost_to = "compaction"
         self.turn: int | None = None
         self.turn_keys: dict[tuple[str, str], TurnKey] = {}
@@ -145,7 +145,7 @@ class ContextKnowledge:
         child.coverage = {key: list(rows) for key, rows in self.coverage.items()}
         child.by_resource = dict(self.by_resource)
         child.generation = self.generation
-        child.lost = set(self.lost)
+        child.lost = dict(self.lost)
         return child
 
     def begin_turn(self, turn: int) -> None:
@@ -154,13 +154,13 @@ class ContextKnowledge:
             self.turn = turn
             self.turn_keys = {}
 
-    def lose(self, seqs: list[int] | None, kind: str) -> None:
+    def lose(self, seqs: list[int] | None, kind: str, pos: int) -> None:
         """Everything so far, or the named results, left this context."""
         self.lost_to = kind
         if seqs is None:
             self.generation += 1
         else:
-            self.lost.update(seqs)
+            self.lost.update((seq, pos) for seq in seqs)
 
     def received(self, entry: Entry, name: str) -> bool:
         """Whether a result ever reached this context (called `name`), at first hand or by
@@ -172,9 +172,10 @@ class ContextKnowledge:
 
     def holds(self, entry: Entry) -> bool:
         """Whether the result of a call is still visible here."""
-        return entry.generation == self.generation and not (
-            self.lost and (entry.first.seq in self.lost or entry.seq in self.lost)
-        )
+        if entry.generation != self.generation:
+            return False
+        lost = self.lost
+        return not lost or max(lost.get(entry.first.seq, -1), lost.get(entry.seq, -1)) < entry.pos
 
     def covers(self, reads: tuple[Access, ...]) -> bool:
         """Whether anything at all was delivered of each of these."""

@@ -148,8 +148,11 @@ class Question:
 
     def _stale(self, earlier: Entry, since: int) -> Iterator[Block]:
         written, opaque, job = self.barriers()
+        proven = self.state.proven.get(self.entry.same)
         if written.pos > since:
             yield Block("written-since", (written.seq,))
+        elif proven is not None and proven.pos > since:
+            yield Block("written-since", (proven.seq,))
         barriers = self.state.barriers
         if opaque.pos > since:
             yield Block("opaque-since", (opaque.seq,))
@@ -259,6 +262,8 @@ class Question:
             for region, entry in state.context(name).coverage.get(
                 (access.resource, access.view), ()
             ):
+                if region == asked and self.tells_otherwise(entry):
+                    continue
                 if entry.pos >= self.floor and inside(asked, region):
                     yield entry
 
@@ -315,6 +320,15 @@ class Question:
                 good.append((region, entry))
         found = union_parts(asked, [region for region, _ in good])
         return None if found is None else [good[index][1] for index in found]
+
+    def tells_otherwise(self, earlier: Entry) -> bool:
+        """Whether another tool gave a result for the same view that is known to differ.
+
+        Programs print one content in different ways (line numbers), so commands are not compared.
+        """
+        if self.resolved.command or earlier.resolved.command:
+            return False
+        return self.equal(earlier) is False
 
     def another_tool(self, earlier: Entry) -> bool:
         """Whether the earlier call showed the same content through another tool or program."""

@@ -6,7 +6,9 @@ import re
 
 import msgspec
 
+from refetch.effects.regions import Region
 from refetch.effects.resolve import Resolved
+from refetch.effects.resources import Mark
 from refetch.judge.barriers import Barriers
 from refetch.judge.knowledge import ContextKnowledge, Entry
 from refetch.judge.loops import LoopFinder
@@ -96,6 +98,7 @@ class RunState:
         self.barriers = Barriers()
         self.contexts: dict[str, ContextKnowledge] = {}
         self.last_result: dict[tuple[str, str], Entry] = {}
+        self.last_view: dict[tuple[str, str, Region], Entry] = {}
         self.latest_same: dict[tuple[str, str], Entry] = {}
         self.latest_key: dict[tuple[str, str], Entry] = {}
         self.latest_unknown: dict[str, Entry] = {}
@@ -104,6 +107,7 @@ class RunState:
         self.polls: dict[tuple[str, tuple[str, str]], Streak] = {}
         self.failures: dict[tuple[str, str], Streak] = {}
         self.mutations: dict[tuple[str, tuple[str, str]], tuple[Entry | None, Entry | None]] = {}
+        self.proven: dict[tuple[str, str], Mark] = {}
         self.refusals = Refusals()
         self.loops: dict[str, LoopFinder] = {}
 

@@ -34,6 +34,9 @@ def decide(question: Question) -> Charge | None:
     found = question.covered
     if found is None or not question.another_tool(found.first):
         return None
+    whole = found.first.resolved.delivers == question.resolved.region
+    if whole and question.tells_otherwise(found.first):
+        return None
     return Charge(
         found.first,
         f"{found.first.resolved.program} showed the same content in turn {found.first.first.turn}",

@@ -43,7 +43,10 @@ def decide(question: Question) -> Charge | None:
         return None
     barriers = question.state.barriers
     since = first.settled
-    if barriers.user.pos > first.pos or barriers.opaque(resolved).pos > since:
+    if (
+        barriers.user_between(first.pos, question.entry.asked).pos >= 0
+        or barriers.opaque(resolved).pos > since
+    ):
         return None
     if question.rewritten_since(first).pos > since:
         return None

@@ -35,13 +35,16 @@ def decide(question: Question) -> Charge | None:
     """Only (d) fails, because the result left this context."""
     if not question.resolved.is_read:
         return None
+    found = question.covering(LOST)
+    if found is not None and all(question.context.holds(part) for part in found.parts):
+        found = None  # nothing was lost: another rule spared it
+    first = None if found is None else found.first
     for entry in question.chain():
         if {b.reason for b in question.blocks(entry)} == LOST:
-            return _charge(question, entry.first.turn, entry)
-    found = question.covering(LOST)
-    if found is None:
-        return None
-    return _charge(question, found.first.first.turn, found.first)
+            if first is None or entry.pos > first.pos:
+                first = entry
+            break
+    return None if first is None else _charge(question, first.first.turn, first)
 
 
 def _charge(question: Question, turn: int, entry: object) -> Charge:

@@ -37,7 +37,9 @@ def decide(question: Question) -> Charge | None:
     if question.resolved.effect == "pure" and not question.resolved.inferred:
         return None  # a guess from the name is no certainty that it is pure
     base = question.would_be
-    if base is None or question.state.barriers.user.pos <= base.first.pos:
+    if base is None:
+        return None
+    if question.state.barriers.user_between(base.first.pos, question.entry.asked).pos < 0:
         return None
     return Charge(
         base.first,

@@ -186,6 +186,9 @@ def _merged(events: Iterable[Event], calls: list[Call], steps: list[Step]) -> li
         if isinstance(event, (ContextLoss, Write, UserMessage)):
             at = _last_at_or_before(known, event.after)
             (start if at is None else after.setdefault(at, [])).append(Step(event))
+        elif isinstance(event, ContextStart) and event.parent_call is not None:
+            at = _last_at_or_before(known, event.parent_call)
+            (start if at is None else after.setdefault(at, [])).append(Step(event))
         elif isinstance(event, (ContextStart, Request)):
             start.append(Step(event))
     if not after:

@@ -112,21 +112,9 @@ class Judge:
             state.barriers.write(event.scope, "any", Mark(state.pos, event.after))
         elif type(event) is UserMessage:
             state.barriers.user_spoke(Mark(state.pos, event.after))
-        elif type(event) is ContextStart:
-            self._start_context(event)
-        return []
-
-    def _start_context(self, event: ContextStart) -> None:
-        if event.parent_call is not None:
+        elif type(event) is ContextStart and event.parent_call is not None:
             self._parents.add(event.parent_call)
-        if not event.inherits or event.context in self._state.contexts:
-            return
-        parent = self._entries.get(event.parent_call) if event.parent_call is not None else None
-        name = parent.first.context if parent else "main"
-        if name != event.context:
-            self._state.contexts[event.context] = self._state.context(name).fork(
-                name, self._state.pos
-            )
+        return []
 
     def _take_call(self, call: Call, step: Step) -> list[Decision]:
         first = step.of or call

@@ -117,7 +117,6 @@ class ContextKnowledge:
         "coverage",
         "delivered",
         "generation",
-        "inherited",
         "lost",
         "lost_to",
         "turn",
@@ -133,20 +132,6 @@ class ContextKnowledge:
         self.lost_to = "compaction"
         self.turn: int | None = None
         self.turn_keys: dict[tuple[str, str], TurnKey] = {}
-        self.inherited: dict[str, int] = {}
-
-    def fork(self, name: str, pos: int) -> ContextKnowledge:
-        """The memory of a child that starts, at `pos`, with the history of this context, called
-        `name`.
-        """
-        child = ContextKnowledge()
-        child.inherited = {**self.inherited, name: pos}
-        child.delivered = dict(self.delivered)
-        child.coverage = {key: list(rows) for key, rows in self.coverage.items()}
-        child.by_resource = dict(self.by_resource)
-        child.generation = self.generation
-        child.lost = dict(self.lost)
-        return child
 
     def begin_turn(self, turn: int) -> None:
         """Forget the keys of the turn before."""
@@ -161,14 +146,6 @@ class ContextKnowledge:
             self.generation += 1
         else:
             self.lost.update((seq, pos) for seq in seqs)
-
-    def received(self, entry: Entry, name: str) -> bool:
-        """Whether a result ever reached this context (called `name`), at first hand or by
-        inheritance.
-        """
-        return entry.first.context == name or entry.pos <= self.inherited.get(
-            entry.first.context, -1
-        )
 
     def holds(self, entry: Entry) -> bool:
         """Whether the result of a call is still visible here."""

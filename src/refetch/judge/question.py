@@ -111,7 +111,7 @@ class Question:
         if not self._same_region(earlier):
             yield Block("other-region")
         yield from self._stale(earlier, since)
-        if not self.context.received(earlier, self.call.context):
+        if earlier.first.context != self.call.context:
             yield Block("other-context")
         elif not self.context.holds(earlier):
             yield Block("context-lost")

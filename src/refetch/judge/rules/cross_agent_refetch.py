@@ -16,7 +16,7 @@ Seventeen children that list the same pull requests pay for it seventeen times.
 - The other agent's call failed or was cut short.
 - Another region or another tool.
 - A result known to differ.
-- A child that began with its parent's history (that is RF003).
+- A call of the same context (that is RF003).
 - Volatile tools and polls.
 
 ## If it is wrong for a tool

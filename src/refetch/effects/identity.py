@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -14,7 +15,9 @@ from refetch.effects.resources import canonical_resource
 from refetch.keys import (
     VERBATIM_DEFAULT,
     UnreadableArguments,
+    canonical_members,
     canonical_url,
+    encode_json,
     lexical_path,
     normalize_args,
     normalize_json,
@@ -43,60 +46,89 @@ class Identity(msgspec.Struct, frozen=True):
     known: bool = True
 
 
+class Equalities(NamedTuple):
+    """What a tool's metadata says about equal arguments (SPEC 2); `bounds` spell the region."""
+
+    ignore: frozenset[str] = frozenset()
+    verbatim: frozenset[str] = VERBATIM_DEFAULT
+    defaults: Mapping[str, Any] = MappingProxyType({})
+    paths: frozenset[str] = frozenset()
+    urls: frozenset[str] = frozenset()
+    unordered: frozenset[str] = frozenset()
+    bounds: frozenset[str] = WELL_KNOWN
+
+
+PLAIN = Equalities()
+"""Nothing declared."""
+
+
 def identity_of(
     call: Call,
     value: Any,
+    equalities: Equalities = PLAIN,
     *,
-    resources: tuple[str, ...],
-    reading: bool,
-    ignore: Collection[str] | None,
-    verbatim: Collection[str] | None,
-    defaults: Mapping[str, Any],
-    paths: Collection[str] | None,
-    urls: Collection[str] | None,
-    unordered: Collection[str] | None,
-    place: str | None,
-    bounds: Collection[str] = WELL_KNOWN,
+    resources: tuple[str, ...] = (),
+    commentary: bool = False,
+    rest: bool = True,
+    place: str | None = None,
 ) -> Identity:
     """Compute the keys of one call from its parsed arguments `value`.
 
-    `reading` says whether commentary is ignored; `place` is the working directory where it matters;
-    `bounds` names the arguments that spell the region.
+    `commentary` says whether comments on the call are ignored, `rest` whether `Identity.rest` is
+    wanted; `place` is the working directory where it matters.
     """
     raw: bytes | str = call.raw_args if call.raw_args is not None else bytes(call.args)
     if not call.has_args:
         return Identity((call.name, ""), b"", "", known=False)
-    kept_verbatim = VERBATIM_DEFAULT if verbatim is None else frozenset(verbatim)
-    normalized = _normalized(call, value, kept_verbatim)
-    if not isinstance(value, Mapping):
+    verbatim = equalities.verbatim
+    if not isinstance(value, dict):
+        normalized = _normalized(call, value, verbatim)
         return Identity((call.name, normalized + (place or "")), raw, normalized)
-    ignored = (COMMENTARY if reading else frozenset()) | frozenset(ignore or ())
+    try:
+        canonical = canonical_members(value, verbatim)
+    except UnreadableArguments:
+        normalized = _as_text(call)
+        return Identity((call.name, normalized + (place or "")), raw, normalized)
+    ignored = equalities.ignore | COMMENTARY if commentary else equalities.ignore
+    defaults = equalities.defaults
     changed: set[str] = set()
     kept: dict[str, Any] = {}
-    rest: dict[str, Any] = {}
-    for name, argument in value.items():
+    left: dict[str, Any] = {}
+    for name, form in canonical.items():
+        argument = value[name]
         if name in ignored:
             changed.add("ignore_args")
             continue
         if name in defaults and _equal(argument, defaults[name]):
             changed.add("defaults")
             continue
-        spelled = _spelling(name, argument, resources, call.cwd, paths, urls, unordered)
-        if spelled is None:
-            kept[name] = argument
-            spells = name in bounds or _spells(argument, resources)
-        else:
-            kept[name] = spelled[1]
-            if spelled[1] != argument:
-                changed.add(spelled[0])
-            spells = _spells(argument, resources, call.cwd) or _spells(spelled[1], resources)
-        if not spells:
-            rest[name] = kept[name]
-    same = normalize_args(kept, verbatim=kept_verbatim) if changed else normalized
-    left = normalize_args(rest, verbatim=kept_verbatim) if rest else ""
+        spelled = _spelling(name, argument, resources, call.cwd, equalities)
+        kept[name] = form
+        if spelled is not None and spelled[1] != argument:
+            kept[name] = canonical_members({name: spelled[1]}, verbatim)[name]
+            changed.add(spelled[0])
+        if rest and not _names_it(name, argument, spelled, resources, call.cwd, equalities):
+            left[name] = kept[name]
+    normalized = encode_json(canonical)
+    same = encode_json(kept) if changed else normalized
     if place:
         same = f"{same} in {place}"
-    return Identity((call.name, same), raw, normalized, frozenset(changed), left)
+    rest_text = encode_json(left) if left else ""
+    return Identity((call.name, same), raw, normalized, frozenset(changed), rest_text)
+
+
+def _names_it(
+    name: str,
+    argument: Any,
+    spelled: tuple[str, Any] | None,
+    resources: tuple[str, ...],
+    cwd: str | None,
+    equalities: Equalities,
+) -> bool:
+    """Whether an argument says which part of which resource, and nothing about its form."""
+    if spelled is None:
+        return name in equalities.bounds or _spells(argument, resources)
+    return _spells(argument, resources, cwd) or _spells(spelled[1], resources)
 
 
 def _normalized(call: Call, value: Any, verbatim: Collection[str]) -> str:
@@ -106,8 +138,12 @@ def _normalized(call: Call, value: Any, verbatim: Collection[str]) -> str:
             return normalize_json(source, verbatim=verbatim)
         return normalize_args(value, verbatim=verbatim)
     except UnreadableArguments:
-        # Text that is no JSON still identifies the call: equal text, equal call.
-        return f"text {call.raw_args if call.raw_args is not None else bytes(call.args)!r}"
+        return _as_text(call)
+
+
+def _as_text(call: Call) -> str:
+    """Text that is no JSON still identifies the call: equal text, equal call."""
+    return f"text {call.raw_args if call.raw_args is not None else bytes(call.args)!r}"
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -131,28 +167,35 @@ def _spelling(
     argument: Any,
     resources: tuple[str, ...],
     cwd: str | None,
-    paths: Collection[str] | None,
-    urls: Collection[str] | None,
-    unordered: Collection[str] | None,
+    equalities: Equalities,
 ) -> tuple[str, Any] | None:
     """(name of the equality, canonical value) where one applies to this argument, else None."""
-    if unordered and name in unordered and isinstance(argument, list):
-        return "unordered", sorted(argument, key=lambda v: normalize_args([v]))
-    if paths and name in paths and isinstance(argument, list):
-        return "path", [lexical_path(a, cwd) if isinstance(a, str) else a for a in argument]
+    if isinstance(argument, list):
+        if name in equalities.unordered:
+            return "unordered", sorted(argument, key=lambda v: normalize_args([v]))
+        if name in equalities.paths:
+            return "path", [lexical_path(a, cwd) if isinstance(a, str) else a for a in argument]
+        return None
     if not isinstance(argument, str) or not argument:
         return None
-    if paths and name in paths:
+    if name in equalities.paths:
         return "path", lexical_path(argument, cwd)
-    if urls and name in urls:
+    if name in equalities.urls:
         return "url", canonical_url(argument)
     for resource in resources:
         scheme, _, path = resource.partition(":")
+        if _differ_plainly(argument, path):
+            continue
         if scheme == "file" and lexical_path(argument, cwd) == path:
             return "path", path
         if scheme == "url" and canonical_url(argument) == path:
             return "url", path
     return None
+
+
+def _differ_plainly(argument: str, path: str) -> bool:
+    """Spares the work for long texts: no spelling of a path adds or loses a line."""
+    return len(argument) > 200 and argument.count("\n") != path.count("\n")
 
 
 def _spells(argument: Any, resources: tuple[str, ...], cwd: str | None = None) -> bool:
@@ -162,7 +205,11 @@ def _spells(argument: Any, resources: tuple[str, ...], cwd: str | None = None) -
     text = _text(argument)
     for resource in resources:
         scheme, _, path = resource.partition(":")
-        if text == path or canonical_resource(f"{scheme}:{text}", cwd) == resource:
+        if text == path:
+            return True
+        if _differ_plainly(text, path):
+            continue
+        if canonical_resource(f"{scheme}:{text}", cwd) == resource:
             return True
         if path.removesuffix("/**") == text:
             return True

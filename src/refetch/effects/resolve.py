@@ -10,29 +10,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from refetch.effects import catalogue, names
+from refetch.effects import catalogue
 from refetch.effects.identity import Identity, identity_of, view_of
 from refetch.effects.regions import (
     ALL,
-    WELL_KNOWN,
     Region,
-    bounds_of,
     capped,
     from_arguments,
     from_rule,
     from_spec,
 )
 from refetch.effects.resources import canonical_resource
-from refetch.effects.shell_calls import ShellReading, command_of, read_command
+from refetch.effects.shell_calls import STILL, ShellReading, command_of, read_command
+from refetch.effects.tool_facts import (
+    ANNOTATIONS,
+    NOT_QUIET,
+    MetaSource,
+    ToolFacts,
+    as_list,
+)
 from refetch.keys import UnreadableArguments, decode_json
 from refetch.model.tool import EFFECTS, ToolMeta
 from refetch.model.trace import Call, Trace
 
-MetaSource = tuple[ToolMeta, str]
 _TEMPLATE = re.compile(r"\{([^{}=]+)(?:=([^{}]*))?\}")
 
 
@@ -121,20 +126,19 @@ class Resolver:
         self._header = {
             n: _as_meta(m) for n, m in trace.tools.items() if isinstance(m, (Mapping, ToolMeta))
         }
-        self._layers: dict[str, tuple[MetaSource, ...]] = {}
+        self._facts: dict[str, ToolFacts] = {}
         self._memo: dict[tuple[Any, ...], Resolved] = {}
-        self.unreadable: set[int] = set()
 
-    def layers(self, name: str) -> tuple[MetaSource, ...]:
-        """Declared metadata of a tool, the strongest source first."""
-        found = self._layers.get(name)
+    def facts(self, name: str) -> ToolFacts:
+        """What is declared about a tool, the strongest source first."""
+        found = self._facts.get(name)
         if found is None:
             rows: list[MetaSource | None] = [
                 self._user.lookup(name) if self._user else None,
                 (self._header[name], "trace") if name in self._header else None,
                 catalogue.lookup(self._harness, name),
             ]
-            found = self._layers[name] = tuple(row for row in rows if row)
+            found = self._facts[name] = ToolFacts(name, tuple(row for row in rows if row))
         return found
 
     def resolve(self, call: Call) -> Resolved:
@@ -142,16 +146,33 @@ class Resolver:
         unknown.
         """
         key = (
-            call.name, bytes(call.args), call.raw_args, call.cwd, call.context, call.view,
-            call.mutates, call.effect,
-            call.volatile, call.ttl, call.background,
-            _hashable(call.resource), _hashable(call.depends_on), repr(call.region),
-            repr(call.delivered),
+            call.name, bytes(call.args), call.raw_args, call.cwd, call.context, call.background,
+            _own_metadata(call),
         )  # fmt: skip
         found = self._memo.get(key)
         if found is None:
-            found = self._memo[key] = _Resolution(self, call).run()
+            found = self._memo[key] = _Resolution(self.facts(call.name), call).run()
         return found
+
+
+def _own_metadata(call: Call) -> tuple[Any, ...] | None:
+    """What a record declares about itself, hashable; None for the many that declare nothing."""
+    if (
+        call.effect is None
+        and call.mutates is None
+        and call.resource is None
+        and call.view is None
+        and call.region is None
+        and call.delivered is None
+        and call.volatile is None
+        and call.ttl is None
+        and call.depends_on is None
+    ):
+        return None
+    return (
+        call.effect, call.mutates, _hashable(call.resource), call.view, repr(call.region),
+        repr(call.delivered), call.volatile, call.ttl, _hashable(call.depends_on),
+    )  # fmt: skip
 
 
 def arguments(call: Call) -> Any:
@@ -166,49 +187,34 @@ def arguments(call: Call) -> Any:
 
 
 class _Resolution:
-    """One call on its way to a `Resolved`; each step fills what the one before left open."""
+    """One call on its way to a `Resolved`: the record's own words before what its tool declares."""
 
-    def __init__(self, resolver: Resolver, call: Call) -> None:
+    def __init__(self, facts: ToolFacts, call: Call) -> None:
         self.call = call
-        self.layers = resolver.layers(call.name)
-        self.sources: dict[str, str] = {}
+        self.facts = facts
         value = arguments(call)
         self.value = value
         self.args: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
-        self.inferred = False
-
-    def declared(self, field: str) -> Any:
-        """The first source that declares a field; the source is remembered."""
-        for meta, label in self.layers:
-            value = getattr(meta, field)
-            if value is not None:
-                self.sources[field] = label
-                if label.startswith("mcp-annotations"):
-                    self.inferred = True
-                return value
-        return None
+        self.sources: dict[str, str] = {"effect": "unknown", **facts.labels}
+        self.inferred = facts.annotated
 
     def run(self) -> Resolved:
-        call = self.call
+        call, facts = self.call, self.facts
         effect = self.declared_effect()
         shell: ShellReading | None = None
         if effect is None:
-            command = command_of(call.name, self.args, self.declared("shell"))
+            command = command_of(call.name, self.args, facts.shell)
             if command is not None:
                 # Without a recorded working directory an earlier `cd` may decide what this reads.
                 shell = read_command(command, call.cwd, call.context if call.cwd is None else None)
                 effect = shell.effect
                 self.sources["effect"] = "shell"
         declared = effect is not None
-        if effect is None:
-            effect = names.effect_of_name(call.name)
-            if effect is not None:
-                self.inferred = True
-                self.sources["effect"] = "name"
-        if effect is None:
-            effect = "opaque"
-            self.sources["effect"] = "unknown"
-        return self.finish(effect, declared, shell)
+        if effect is None and facts.name_effect is not None:
+            effect = facts.name_effect
+            self.inferred = True
+            self.sources["effect"] = "name"
+        return self.finish(effect or "opaque", declared, shell)
 
     def declared_effect(self) -> str | None:
         call = self.call
@@ -218,50 +224,33 @@ class _Resolution:
         if call.mutates is not None:
             self.sources["effect"] = "record"
             return "write" if call.mutates else "read"
-        for meta, label in self.layers:
-            effect = _by_argument(meta.effect, self.args)
-            if effect is None and meta.mutates is not None:
-                effect = "write" if meta.mutates else "read"
+        for declared, label in self.facts.effects:
+            effect = _by_argument(declared, self.args)
             if effect is not None:
                 self.sources["effect"] = label
-                self.inferred = label.startswith("mcp-annotations")
+                self.inferred = self.inferred or label.startswith(ANNOTATIONS)
                 return effect
         return None
 
     def finish(self, effect: str, declared: bool, shell: ShellReading | None) -> Resolved:
-        call, args = self.call, self.args
+        call, facts = self.call, self.facts
         resources = self.resources()
-        domain = self.declared("domain") or "*"
-        rule = self.declared("region")
-        if call.region is not None:
-            region = from_spec(call.region)
-        elif rule is not None:
-            region = from_rule(rule, args)
-        else:
-            region = from_arguments(args)
-        delivers = region if rule is None else capped(region, rule)
-        if call.delivered is not None:
-            delivers = from_spec(call.delivered)
+        region, delivers = self.regions()
         reading = effect in ("read", "pure")
         identity = identity_of(
             call,
             self.value,
+            facts.equalities,
             resources=resources,
-            reading=reading or shell is not None,
-            ignore=self.declared("ignore_args"),
-            verbatim=self.declared("verbatim"),
-            defaults=self.defaults(),
-            paths=self.declared("path_args"),
-            urls=self.declared("url_args"),
-            unordered=self.declared("unordered"),
+            commentary=reading or shell is not None,
+            rest=reading and shell is None,
             place=call.cwd if shell is not None else None,
-            bounds=WELL_KNOWN if rule is None else bounds_of(rule),
         )
-        declared_view = call.view or self.declared("view")
-        view = declared_view or view_of(call.name, identity)
+        view = call.view or facts.view or view_of(call.name, identity)
         reads, writes, depends = self.targets(effect, resources, view, region, shell)
-        schemes = frozenset(r.partition(":")[0] for r in resources)
-        quiet = self.quiet(declared and not self.inferred)
+        sure = declared and not self.inferred
+        quiet = facts.quiet(self.args) if not sure else NOT_QUIET
+        moves = shell if shell is not None else STILL
         return Resolved(
             effect=effect,
             identity=identity,
@@ -271,77 +260,57 @@ class _Resolution:
             view=view,
             region=region,
             delivers=delivers,
-            domain=domain,
-            schemes=schemes or (shell.schemes if shell else frozenset()),
-            independent=frozenset(self.declared("independent") or ()),
+            domain=facts.domain,
+            schemes=schemes_of(resources) or moves.schemes,
+            independent=facts.independent,
             inferred=self.inferred,
-            mutates_declared=effect == "write" and declared and not self.inferred,
-            volatile=self.flag("volatile") or (shell is not None and shell.volatile),
-            poll=quiet[0] or self.flag("poll") or (shell is not None and shell.poll),
-            ttl=call.ttl if call.ttl is not None else self.declared("ttl"),
-            idempotent=self.flag("idempotent"),
-            repeatable=quiet[1] or self.flag("repeatable"),
-            partial=self.flag("partial"),
-            background=call.background
-            or self.backgrounded()
-            or (shell is not None and shell.background),
-            waits=quiet[2] or (shell is not None and shell.waits),
-            soft=shell is not None and shell.tests,
+            mutates_declared=effect == "write" and sure,
+            volatile=self.volatile() or moves.volatile,
+            poll=quiet.poll or facts.poll or moves.poll,
+            ttl=call.ttl if call.ttl is not None else facts.ttl,
+            idempotent=facts.idempotent,
+            repeatable=quiet.repeatable or facts.repeatable,
+            partial=facts.partial,
+            background=call.background or self.backgrounded() or moves.background,
+            waits=quiet.waits or moves.waits,
+            soft=moves.tests,
             command=shell is not None,
-            creating=names.is_creating_name(call.name),
-            program=shell.program if shell else call.name,
-            noise=tuple(self.declared("noise") or (shell.noise if shell else ())),
+            creating=facts.creating,
+            program=moves.program or call.name,
+            noise=facts.noise or moves.noise,
             sources=self.sources,
         )
 
-    def flag(self, field: str) -> bool:
-        recorded = getattr(self.call, field, None)
-        if recorded is not None:
-            self.sources[field] = "record"
-            return bool(recorded)
-        return bool(self.declared(field))
+    def volatile(self) -> bool:
+        recorded = self.call.volatile
+        if recorded is None:
+            return self.facts.volatile
+        self.sources["volatile"] = "record"
+        return recorded
 
     def backgrounded(self) -> bool:
         asked = self.args.get("run_in_background")
-        return asked is True or (bool(self.declared("background")) and asked is not False)
+        return asked is True or (self.facts.background and asked is not False)
 
-    def quiet(self, declared: bool) -> tuple[bool, bool, bool]:
-        """(poll, repeatable, waits) as the name of a tool that nobody declared suggests."""
-        if declared:
-            return False, False, False
-        name = self.call.name
-        action = next(
-            (self.args[a] for a in _ACTION_ARGS if isinstance(self.args.get(a), str)), None
-        )
-        return (
-            names.is_poll_name(name, action),
-            names.is_repeatable_name(name),
-            names.is_waiting_name(name),
-        )
-
-    def defaults(self) -> Mapping[str, Any]:
-        declared = dict(self.declared("defaults") or {})
-        schema = self.declared("schema")
-        if isinstance(schema, Mapping):
-            properties = schema.get("properties")
-            for name, rule in (properties if isinstance(properties, Mapping) else {}).items():
-                if isinstance(rule, Mapping) and "default" in rule:
-                    declared.setdefault(name, rule["default"])
-        return declared
+    def regions(self) -> tuple[Region, Region]:
+        """The region asked and the region that the result holds at most."""
+        call, rule = self.call, self.facts.region
+        if call.region is not None:
+            asked = from_spec(call.region)
+        else:
+            asked = from_arguments(self.args) if rule is None else from_rule(rule, self.args)
+        if call.delivered is not None:
+            return asked, from_spec(call.delivered)
+        return asked, asked if rule is None else capped(asked, rule)
 
     def resources(self) -> tuple[str, ...]:
         call = self.call
         if call.resource is not None:
             self.sources["resource"] = "record"
-            given = [call.resource] if isinstance(call.resource, str) else call.resource
-            return tuple(canonical_resource(r, call.cwd) for r in given)
-        templates = self.declared("resource")
-        if templates is None:
-            return ()
-        rows = (
-            fill(t, self.args) for t in ([templates] if isinstance(templates, str) else templates)
-        )
-        return tuple(canonical_resource(r, call.cwd) for row in rows for r in row)
+            given = as_list(call.resource)
+        else:
+            given = [r for t in self.facts.resource for r in fill(t, self.args)]
+        return tuple(canonical_resource(r, call.cwd) for r in given)
 
     def targets(
         self,
@@ -351,9 +320,8 @@ class _Resolution:
         region: Region,
         shell: ShellReading | None,
     ) -> tuple[tuple[Access, ...], tuple[WriteTarget, ...], tuple[str, ...]]:
-        call = self.call
-        depends_on = call.depends_on if call.depends_on is not None else self.declared("depends_on")
-        given = [depends_on] if isinstance(depends_on, str) else (depends_on or [])
+        call, facts = self.call, self.facts
+        given = facts.depends_on if call.depends_on is None else as_list(call.depends_on)
         filled = [r for t in given for r in fill(t, self.args)]
         depends = tuple(canonical_resource(r, call.cwd) for r in filled)
         if shell is not None:
@@ -362,14 +330,17 @@ class _Resolution:
             names_only = view in ("names", "listing-names")
             return tuple(Access(r, view, region, names_only) for r in resources), (), depends
         if effect in ("write", "opaque"):
-            change = self.declared("change") or "any"
+            change = facts.change
             if any(self.args.get(old) == "" for old in ("old_string", "oldString", "old_str")):
                 change = "any"  # an edit of nothing creates the file
             return (), tuple(WriteTarget(r, change) for r in resources), depends
         return (), (), depends
 
 
-_ACTION_ARGS = ("action", "op", "operation", "command", "method", "mode")
+@lru_cache(maxsize=4096)
+def schemes_of(resources: tuple[str, ...]) -> frozenset[str]:
+    """The schemes of some resources."""
+    return frozenset(resource.partition(":")[0] for resource in resources)
 
 
 def _by_argument(effect: str | Mapping[str, str] | None, args: Mapping[str, Any]) -> str | None:
@@ -381,12 +352,27 @@ def _by_argument(effect: str | Mapping[str, str] | None, args: Mapping[str, Any]
     return chosen if chosen in EFFECTS else "opaque"
 
 
+@lru_cache(maxsize=4096)
+def _parts(template: str) -> tuple[list[tuple[str, str]], tuple[str, str, str] | None]:
+    """The fields of a template as (argument, default), and (before, argument, after) of a plain
+    one.
+    """
+    fields = _TEMPLATE.findall(template)
+    plain = None
+    if len(fields) == 1 and f"{{{fields[0][0]}}}" in template:
+        before, _, after = template.partition(f"{{{fields[0][0]}}}")
+        plain = (before, fields[0][0], after)
+    return fields, plain
+
+
 def fill(template: str, args: Mapping[str, Any]) -> list[str]:
     """The resources that a template names for these arguments; none where an argument is absent.
 
     An argument that holds a list of strings gives one resource each.
     """
-    fields = _TEMPLATE.findall(template)
+    fields, plain = _parts(template)
+    if plain is not None and type(value := args.get(plain[1])) is str:
+        return [f"{plain[0]}{value}{plain[2]}"]
     many: tuple[str, list[Any]] | None = None
     for name, _ in fields:
         value = args.get(name)

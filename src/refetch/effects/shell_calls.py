@@ -39,6 +39,12 @@ class ShellReading(NamedTuple):
     noise: tuple[str, ...]
 
 
+STILL = ShellReading(
+    "", (), (), (), frozenset(), False, False, False, False, False, program="", noise=()
+)
+"""What a call that is no command brings: nothing."""
+
+
 def command_of(
     name: str, args: Mapping[str, Any], argument: str | None
 ) -> str | tuple[str, ...] | None:

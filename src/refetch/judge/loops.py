@@ -8,6 +8,7 @@ from refetch.judge.results import equal
 LONGEST = 5
 ONE_CALL = 5
 ROUNDS = 3
+KEPT = LONGEST * ROUNDS + LONGEST
 
 
 class LoopFinder:
@@ -15,44 +16,53 @@ class LoopFinder:
 
     def __init__(self) -> None:
         self._recent: list[Entry] = []
-        self._matched = [0] * (LONGEST + 1)
+        # How many calls in a row matched the one a period before, for the periods that match.
+        self._matched: dict[int, int] = {}
         self._open: dict[int, list[int]] = {}
         self.found: list[tuple[int, list[int]]] = []
 
     def add(self, entry: Entry) -> None:
         """Take the next call; stretches that it continues grow."""
         recent = self._recent
+        same = entry.same
+        back = [
+            period
+            for period, before in enumerate(recent[: -LONGEST - 1 : -1], 1)
+            if before.same == same
+        ]
+        if back or self._matched:
+            self._extend(entry, [p for p in back if self._repeats(recent[-p], entry, p)])
         recent.append(entry)
-        for period in range(1, LONGEST + 1):
-            if len(recent) <= period or not self._repeats(recent[-1 - period], entry, period):
-                self._close(period)
-                continue
-            self._matched[period] += 1
+        if len(recent) > 2 * KEPT:
+            del recent[:-KEPT]
+
+    def _extend(self, entry: Entry, periods: list[int]) -> None:
+        for period in [p for p in self._matched if p not in periods]:
+            self._close(period)
+        for period in periods:
+            matched = self._matched[period] = self._matched.get(period, 0) + 1
             needed = ONE_CALL - 1 if period == 1 else (ROUNDS - 1) * period
-            if self._matched[period] == needed and self._distinct(period):
-                self._open[period] = [e.first.seq for e in recent[-needed - period :]]
+            if matched == needed:
+                stretch = [*self._recent[1 - needed - period :], entry]
+                if len({e.same for e in stretch[-period:]}) == period:
+                    self._open[period] = [e.first.seq for e in stretch]
             elif period in self._open:
                 self._open[period].append(entry.first.seq)
-        keep = LONGEST * ROUNDS + LONGEST
-        if len(recent) > 2 * keep:
-            del recent[:-keep]
 
     def finish(self) -> list[tuple[int, list[int]]]:
         """All loops as (period, seqs); a loop inside a shorter one is not told twice."""
-        for period in range(1, LONGEST + 1):
+        for period in sorted(self._matched):
             self._close(period)
         return self.found
 
-    def _repeats(self, before: Entry, now: Entry, period: int) -> bool:
-        if before.same != now.same or not now.resolved.identity.known or now.resolved.repeatable:
+    @staticmethod
+    def _repeats(before: Entry, now: Entry, period: int) -> bool:
+        if not now.resolved.identity.known or now.resolved.repeatable:
             return False
         return period > 1 or equal(before.result, now.result) is True or now.last.unchanged
 
-    def _distinct(self, period: int) -> bool:
-        return len({entry.same for entry in self._recent[-period:]}) == period
-
     def _close(self, period: int) -> None:
-        self._matched[period] = 0
+        del self._matched[period]
         seqs = self._open.pop(period, None)
         if seqs is not None:
             self.found.append((period, seqs))

@@ -1,8 +1,9 @@
 """When two calls, two paths or two addresses are the same, decided by their spelling alone."""
 
-from refetch.keys.json_text import UnreadableArguments, decode_json
+from refetch.keys.json_text import UnreadableArguments, decode_json, encode_json
 from refetch.keys.normalize import (
     VERBATIM_DEFAULT,
+    canonical_members,
     normalize_args,
     normalize_json,
     normalized_key,
@@ -16,8 +17,10 @@ from refetch.keys.urls import canonical_url
 __all__ = [
     "VERBATIM_DEFAULT",
     "UnreadableArguments",
+    "canonical_members",
     "canonical_url",
     "decode_json",
+    "encode_json",
     "fold_path",
     "lexical_path",
     "literal_text",

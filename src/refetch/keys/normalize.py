@@ -57,6 +57,15 @@ def normalize_args(args: object, *, verbatim: Collection[str] = VERBATIM_DEFAULT
     return encode_json(_canonical(args, verbatim, 0))
 
 
+def canonical_members(args: dict[str, Any], verbatim: Collection[str]) -> dict[str, Any]:
+    """The canonical form of each argument, in canonical order; ``encode_json`` gives the text.
+
+    For those who compare arguments one by one. Raises UnreadableArguments.
+    """
+    members: dict[str, Any] = _canonical_object(args, verbatim, 0)
+    return members
+
+
 def normalize_json(
     raw: bytes | str | msgspec.Raw, *, verbatim: Collection[str] = VERBATIM_DEFAULT
 ) -> str:

@@ -159,19 +159,27 @@ class Judge:
         if step.role == "double" and step.of is not None:
             double_of = self._entries.get(step.of.seq)
         question = Question(self._state, entry, double_of)
+        earlier = candidates(question)
+        charged = None
+        # What nobody asked before, about what nobody read before, repeats nothing.
+        if earlier is not None or double_of is not None:
+            charged = self._charge(question)
+        self._remember_turn(question, charged[0] if charged else None)
+        self._remember_streaks(question)
+        if charged is not None:
+            return self._keep(self._finding(*charged, question))
+        if not self._state.options.ledger:
+            return []
+        acquitted = acquit(question, self._trace, before if step.role == "attempt" else earlier)
+        return self._keep(acquitted) if acquitted is not None else []
+
+    @staticmethod
+    def _charge(question: Question) -> tuple[Rule, Charge] | None:
         for rule in CALL_RULES:
             charge = rule.decide(question) if rule.decide else None
             if charge is not None:
-                self._remember_turn(question, rule)
-                self._remember_streaks(question)
-                return self._keep(self._finding(rule, charge, question))
-        self._remember_turn(question, None)
-        self._remember_streaks(question)
-        if not self._state.options.ledger:
-            return []
-        earlier = before if step.role == "attempt" else candidates(question)
-        acquitted = acquit(question, self._trace, earlier)
-        return self._keep(acquitted) if acquitted is not None else []
+                return rule, charge
+        return None
 
     def _keep(self, decision: Decision) -> list[Decision]:
         seq = decision.repeat.seq if decision.repeat is not None else -1

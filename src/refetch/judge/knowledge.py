@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from refetch.effects.regions import Region
 from refetch.effects.resolve import Access, Resolved
-from refetch.judge.results import ResultHash, result_hash_of
+from refetch.judge.results import Outcome
 from refetch.keys import UnreadableArguments, decode_json, raw_key
 from refetch.model.finding import CallRef, Location
 from refetch.model.trace import Call
@@ -68,7 +68,7 @@ class Entry:
         self.settled = pos
         self.seq = last.seq
         self.generation = 0
-        self.result: ResultHash = result_hash_of(last, resolved.noise)
+        self.result = Outcome(last, resolved.noise)
         self.previous: Entry | None = None
         # The key under which equal requests meet.
         self.same = resolved.identity.key

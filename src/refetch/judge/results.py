@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
-
-import xxhash
 
 from refetch.keys import UnreadableArguments, decode_json
 from refetch.model.trace import Call
@@ -24,38 +21,47 @@ GROUPS = {"test-runner": ("duration", "clock", "date", "pid")}
 """Names that stand for several kinds of noise."""
 
 
-class ResultHash(NamedTuple):
-    """`recorded` is the trace's own `algo:hex`, `raw` a hash of the recorded text, `exit_code`
-    as recorded.
+class Outcome:
+    """What is comparable of a call's result; nothing is computed before somebody compares.
+
+    `recorded` is the trace's own `algo:hex`, `raw` the recorded JSON text (empty: not recorded, or
+    the hash stands for it), `exit_code` as recorded.
     """
 
-    recorded: str | None
-    raw: str | None
-    exit_code: int | None
+    __slots__ = ("_masked", "_noise", "exit_code", "raw", "recorded")
+
+    def __init__(self, call: Call, noise: tuple[str, ...] = ()) -> None:
+        raw = bytes(call.result)
+        by_hash = call.result_hash is not None and not (noise and raw)
+        self.recorded = call.result_hash if by_hash else None
+        self.raw = b"" if by_hash else raw
+        self.exit_code = call.exit_code
+        self._noise = noise
+        self._masked: str | None = None
 
     @property
     def known(self) -> bool:
         """Whether there is anything to compare."""
-        return self.recorded is not None or self.raw is not None
+        return self.recorded is not None or bool(self.raw)
 
+    def same_text(self, other: Outcome) -> bool:
+        """Whether both texts are equal, apart from what the tools declare as noise."""
+        if self.raw == other.raw:
+            return True
+        return bool(self._noise or other._noise) and self.masked() == other.masked()
 
-UNKNOWN = ResultHash(None, None, None)
+    def masked(self) -> str:
+        """The text without the parts that change by themselves."""
+        if self._masked is None:
+            text = _text(self.raw)
+            self._masked = _noise_pattern(self._noise).sub("#", text) if self._noise else text
+        return self._masked
 
 
 @lru_cache(maxsize=64)
 def _noise_pattern(kinds: tuple[str, ...]) -> re.Pattern[str]:
     names = [n for kind in kinds for n in GROUPS.get(kind, (kind,))]
     return re.compile("|".join(NOISE.get(n, n) for n in names), re.IGNORECASE)
-
-
-def result_hash_of(call: Call, noise: tuple[str, ...] = ()) -> ResultHash:
-    """The comparable form of a call's result."""
-    raw = bytes(call.result)
-    if not raw or (call.result_hash is not None and not noise):
-        return ResultHash(call.result_hash, None, call.exit_code)
-    if noise:
-        raw = _noise_pattern(noise).sub("#", _text(raw)).encode("utf-8", "surrogatepass")
-    return ResultHash(None, xxhash.xxh3_128_hexdigest(raw), call.exit_code)
 
 
 def result_text(call: Call) -> str:
@@ -72,7 +78,7 @@ def _text(raw: bytes) -> str:
     return value if isinstance(value, str) else raw.decode("utf-8", "replace")
 
 
-def equal(a: ResultHash, b: ResultHash) -> bool | None:
+def equal(a: Outcome, b: Outcome) -> bool | None:
     """True or False where both results are known and comparable, else None.
 
     Recorded hashes compare only within one algorithm; an exit code that differs is a different
@@ -80,8 +86,8 @@ def equal(a: ResultHash, b: ResultHash) -> bool | None:
     """
     if a.exit_code is not None and b.exit_code is not None and a.exit_code != b.exit_code:
         return False
-    if a.raw is not None and b.raw is not None:
-        return a.raw == b.raw
+    if a.raw and b.raw:
+        return a.same_text(b)
     if a.recorded is not None and b.recorded is not None:
         algorithm = a.recorded.partition(":")[0]
         if algorithm == b.recorded.partition(":")[0]:

@@ -50,7 +50,7 @@ def best(rows: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
 def run(*command: str | Path) -> None:
     """Start a program; exit 1 means findings."""
     done = subprocess.run([str(part) for part in command], capture_output=True, check=False)
-    if done.returncode not in (0, 1):
+    if done.returncode not in (0, 1) or done.stderr:
         raise SystemExit(done.stderr.decode())
 
 

@@ -9,13 +9,45 @@ from collections.abc import Collection, Iterable, Sequence
 import msgspec
 
 from refetch.api import check
+from refetch.cli.jobs import checked_parts, processes_for
 from refetch.effects.resolve import ToolTable
 from refetch.judge import Options
 from refetch.model.errors import UsageError
 from refetch.model.finding import RunReport
 from refetch.model.trace import Problem, Trace
-from refetch.readers.open_input import read_paths
+from refetch.readers.open_input import Unit, find_inputs, load_family, unit_families
 from refetch.reports.batch import Batch, Checked, spelled
+
+
+class Work(msgspec.Struct, frozen=True):
+    """How to read and judge one family of files: the same in every process."""
+
+    options: Options
+    user: ToolTable | None = None
+    input_format: str | None = None
+    needs: frozenset[str] = frozenset()
+
+    def check(self, family: Sequence[Unit]) -> Batch:
+        """Read and judge; never raises for what the files hold."""
+        loaded = load_family(family, self.input_format)
+        part = Batch(skipped=loaded.skipped, errors=list(loaded.problems))
+        self.judge(part, loaded.traces)
+        return part
+
+    def judge(self, batch: Batch, traces: Iterable[Trace]) -> None:
+        """Add the verdicts on some traces."""
+        for trace in traces:
+            batch.errors += trace.problems
+            try:
+                report = check(trace, options=self.options, user=self.user)
+            except Exception as error:
+                # A bug in one rule must not hide the verdicts on everything else.
+                batch.errors.append(_bug(trace, error))
+                continue
+            if "keys" in self.needs:
+                report = spelled(report, trace)
+            kept = "all" in self.needs or ("one" in self.needs and not batch.checked)
+            batch.checked.append(Checked(report, trace if kept else None))
 
 
 def check_paths(
@@ -25,62 +57,56 @@ def check_paths(
     user: ToolTable | None,
     input_format: str | None = None,
     needs: Collection[str] = (),
+    jobs: int = 1,
 ) -> Batch:
     """Read and judge everything the paths lead to; never raises for what the files hold.
 
     Args:
         needs: what the reports need beside the verdicts (see `Format.needs`).
+        jobs: processes at most; 0 takes one a processor where the files are worth it.
 
     Raises:
         UsageError: no reader has the name `input_format`.
     """
+    found = find_inputs(path for path in paths if not _is_packaged(path))
+    families = unit_families(found.units)
+    processes = 1 if "all" in needs else processes_for(families, jobs)
+    # Traces are not sent between processes.
+    wanted = frozenset(needs) - {"one"} if processes > 1 else frozenset(needs)
+    work = Work(options, user, input_format, wanted)
     batch = Batch(budget=options.budget, user=user)
-    files = []
-    for path in paths:
-        packaged = _packaged_trace(path)
-        if packaged is None:
-            files.append(path)
-        else:
-            _judge(batch, [packaged], options, user, needs)
-    for loaded in read_paths(files, input_format):
-        batch.skipped += loaded.skipped
-        batch.errors += loaded.problems
-        _judge(batch, loaded.traces, options, user, needs)
+    for path in filter(_is_packaged, paths):
+        work.judge(batch, [_packaged_trace(path)])
+    batch.skipped += found.skipped
+    batch.errors += found.problems
+    for part in checked_parts(work.check, families, processes):
+        if batch.checked and part.checked and "all" not in wanted:
+            # One trace is shown call by call, several are not: none has to stay in memory.
+            part.checked = [Checked(one.report) for one in part.checked]
+            batch.checked = [Checked(one.report) for one in batch.checked]
+        batch.skipped += part.skipped
+        batch.errors += part.errors
+        batch.checked += part.checked
+    if processes > 1 and "one" in needs and len(batch.checked) == 1:
+        return check_paths(
+            paths, options=options, user=user, input_format=input_format, needs=needs
+        )
     return batch
 
 
-def _packaged_trace(path: str) -> Trace | None:
-    """The run of a packaged fixture that is named instead of a file."""
+def _is_packaged(path: str) -> bool:
+    """Whether a packaged fixture is named instead of a file."""
     if os.sep in path or path == "-" or os.path.lexists(path):
-        return None
-    from refetch.replay.fixtures import packaged_fixtures, run_fixture
+        return False
+    from refetch.replay.fixtures import packaged_fixtures
 
-    if path not in packaged_fixtures():
-        return None
+    return path in packaged_fixtures()
+
+
+def _packaged_trace(path: str) -> Trace:
+    from refetch.replay.fixtures import run_fixture
+
     return msgspec.structs.replace(run_fixture(path).trace, source=path)
-
-
-def _judge(
-    batch: Batch,
-    traces: Iterable[Trace],
-    options: Options,
-    user: ToolTable | None,
-    needs: Collection[str],
-) -> None:
-    for trace in traces:
-        batch.errors += trace.problems
-        try:
-            report = check(trace, options=options, user=user)
-        except Exception as error:
-            # A bug in one rule must not hide the verdicts on everything else.
-            batch.errors.append(_bug(trace, error))
-            continue
-        if "keys" in needs:
-            report = spelled(report, trace)
-        single = "one" in needs and not batch.checked
-        if batch.checked and "all" not in needs:
-            batch.checked[0] = Checked(batch.checked[0].report)
-        batch.checked.append(Checked(report, trace if single or "all" in needs else None))
 
 
 def _bug(trace: Trace, error: Exception) -> Problem:

@@ -194,19 +194,29 @@ def _cut_chain(entry: Entry) -> None:
 
 
 class TurnKey:
-    """Equal calls of one turn: the first, and the first of each raw spelling.
+    """Equal calls of one turn, the first of them first.
 
     `pos` is where the latest of them took effect: equal calls never stand between each other.
     """
 
-    __slots__ = ("first", "pos", "spelled")
+    __slots__ = ("_spelled", "_unspelled", "first", "pos")
 
     def __init__(self, first: Entry) -> None:
         self.first = first
         self.pos = first.pos
-        self.spelled: dict[str, Entry] = {first.spelling: first}
+        self._spelled: dict[str, Entry] = {}
+        # Most calls have no equal in their turn, so that nobody asks how they were written.
+        self._unspelled = [first]
 
     def add(self, entry: Entry) -> None:
         """Another equal call that nothing separated from the ones before."""
         self.pos = entry.pos
-        self.spelled.setdefault(entry.spelling, entry)
+        self._unspelled.append(entry)
+
+    @property
+    def spelled(self) -> dict[str, Entry]:
+        """The first call of each raw spelling."""
+        for entry in self._unspelled:
+            self._spelled.setdefault(entry.spelling, entry)
+        self._unspelled.clear()
+        return self._spelled

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from refetch.model.trace import Problem
+from refetch.model.trace import MAIN, Problem
 
 REASONS = (
     "recorder-artefact",
@@ -51,8 +51,13 @@ class CallRef(msgspec.Struct, frozen=True, omit_defaults=True):
     call_id: str | None = None
     raw_key: str = ""
     resource: str | None = None
-    context: str = "main"
+    context: str = MAIN
     location: Location | None = None
+
+    def __post_init__(self) -> None:
+        """Defaults are left out of JSON by identity, and a copy of the text is no such thing."""
+        if self.context == MAIN:
+            msgspec.structs.force_setattr(self, "context", MAIN)
 
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -63,7 +68,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     level: str
     confidence: str = "declared"
     kind: str | None = None
-    context: str = "main"
+    context: str = MAIN
     resource: str | None = None
     equal_by: list[str] | None = None
     metadata_from: dict[str, str] | None = None
@@ -81,8 +86,10 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-ready data; the level is always spelled out."""
         out: dict[str, Any] = msgspec.to_builtins(self)
-        out["confidence"] = self.confidence
-        out["context"] = self.context
+        # Written or left out by the identity of the text: not left to chance.
+        for field in ("confidence", "context"):
+            out.pop(field, None)
+            out[field] = getattr(self, field)
         return out
 
 

@@ -192,6 +192,29 @@ def load(unit: Unit, input_format: str | None = None) -> Loaded:
     return Loaded(unit.paths[0], traces, problems, skipped)
 
 
+def unit_families(units: Sequence[Unit]) -> list[list[Unit]]:
+    """Units that may be checkpoints of one session side by side, in order of the first of each."""
+    return [[units[i] for i in family] for family in families([u.paths[0] for u in units])]
+
+
+def load_family(family: Sequence[Unit], input_format: str | None = None) -> Loaded:
+    """Read units that may hold one session; what another one holds completely is left out.
+
+    Raises:
+        UsageError: no reader has the name `input_format`.
+    """
+    loaded = [load(unit, input_format) for unit in family]
+    if len(loaded) == 1:
+        return loaded[0]
+    traces, copies = without_snapshots(trace for one in loaded for trace in one.traces)
+    return Loaded(
+        loaded[0].source,
+        traces,
+        [problem for one in loaded for problem in one.problems],
+        sum(one.skipped for one in loaded) + copies,
+    )
+
+
 def read_paths(
     paths: Iterable[str | os.PathLike[str]], input_format: str | None = None
 ) -> Iterator[Loaded]:
@@ -206,18 +229,8 @@ def read_paths(
     found = find_inputs(paths)
     if found.problems or found.skipped:
         yield Loaded("", [], found.problems, found.skipped)
-    for family in families([unit.paths[0] for unit in found.units]):
-        loaded = [load(found.units[index], input_format) for index in family]
-        if len(loaded) == 1:
-            yield loaded[0]
-            continue
-        traces, copies = without_snapshots(trace for one in loaded for trace in one.traces)
-        yield Loaded(
-            loaded[0].source,
-            traces,
-            [problem for one in loaded for problem in one.problems],
-            sum(one.skipped for one in loaded) + copies,
-        )
+    for family in unit_families(found.units):
+        yield load_family(family, input_format)
 
 
 def read_path(path: str | os.PathLike[str], input_format: str | None = None) -> list[Trace]:

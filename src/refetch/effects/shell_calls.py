@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from refetch.effects import shell
 from refetch.effects.regions import ALL, Region
 from refetch.effects.resources import canonical_resource
 
@@ -69,6 +68,8 @@ def read_command(
     `context` is given where the shell may be one that lives on between the commands of a context:
     then `cd`, `export`, `source` write `shell:<context>`, on which every command of it depends.
     """
+    # The grammar and the tables cost more than the rest of the start-up.
+    from refetch.effects import shell
     from refetch.effects.resolve import Access, WriteTarget
 
     if isinstance(command, str):

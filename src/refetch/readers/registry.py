@@ -14,8 +14,7 @@ where they are named.
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import entry_points
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -23,6 +22,9 @@ from refetch.model.errors import InputError, RefetchError, UsageError
 from refetch.model.trace import Call, Trace
 from refetch.readers.blocks import one_line
 from refetch.readers.sniff import Sniffed, normalized_text, sniff_bytes
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 PLUGIN_GROUP = "refetch.readers"
 _KEYS_SHOWN = 12
@@ -111,6 +113,13 @@ READERS: tuple[BuiltIn, ...] = (
 )
 
 
+def _points() -> list[EntryPoint]:
+    """What installed packages offer; looked up late, since it costs a third of the start-up."""
+    from importlib.metadata import entry_points
+
+    return sorted(entry_points(group=PLUGIN_GROUP), key=lambda point: point.name)
+
+
 def plugins() -> tuple[PlugIn, ...]:
     """The readers that installed packages offer, by name.
 
@@ -118,7 +127,7 @@ def plugins() -> tuple[PlugIn, ...]:
         UsageError: a plug-in cannot be loaded or is no reader.
     """
     found: list[PlugIn] = []
-    for point in sorted(entry_points(group=PLUGIN_GROUP), key=lambda point: point.name):
+    for point in _points():
         try:
             target = point.load()
         except Exception as error:
@@ -137,9 +146,7 @@ def plugins() -> tuple[PlugIn, ...]:
 
 def format_names() -> list[str]:
     """Every known format, plug-ins last."""
-    return [reader.name for reader in READERS] + [
-        point.name for point in sorted(entry_points(group=PLUGIN_GROUP), key=lambda p: p.name)
-    ]
+    return [reader.name for reader in READERS] + [point.name for point in _points()]
 
 
 def reader_named(name: str) -> Reader:

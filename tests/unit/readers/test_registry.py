@@ -90,7 +90,7 @@ class _PlugIn(SimpleNamespace):
 def plugged_in(monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint("example", f"{__name__}:_PlugIn", registry.PLUGIN_GROUP)
     monkeypatch.setattr(EntryPoint, "load", lambda self: _PlugIn())
-    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+    monkeypatch.setattr(registry, "_points", lambda: [point])
 
 
 @pytest.mark.usefixtures("plugged_in")
@@ -109,10 +109,10 @@ def test_a_reader_that_crashes_is_an_input_error() -> None:
 
 def test_a_plug_in_that_is_no_reader_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint("odd", "os:path", registry.PLUGIN_GROUP)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+    monkeypatch.setattr(registry, "_points", lambda: [point])
     with pytest.raises(UsageError, match=r"'odd' \(os:path\) has no sniff"):
         read_bytes(b'{"example":1}')
     missing = EntryPoint("gone", "no_such_module_here", registry.PLUGIN_GROUP)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [missing])
+    monkeypatch.setattr(registry, "_points", lambda: [missing])
     with pytest.raises(UsageError, match=r"'gone'.*cannot be loaded"):
         read_bytes(b'{"example":1}')

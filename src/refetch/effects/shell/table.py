@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -105,9 +105,7 @@ def _spec(name: str, row: dict[str, Any]) -> Spec:
 def table() -> dict[str, Spec]:
     """All rows by program name; a name that stands twice is an error of this package."""
     rows: dict[str, Spec] = {}
-    for source in sorted(files(__package__).joinpath("commands").iterdir(), key=lambda f: f.name):
-        if not source.name.endswith(".toml"):
-            continue
+    for source in sorted((Path(__file__).parent / "commands").glob("*.toml")):
         for key, row in tomllib.loads(source.read_text(encoding="utf-8")).items():
             for name in row.get("names", key).split():
                 if name in rows:

@@ -60,7 +60,6 @@ class Judge:
         self._state = RunState(options or Options(), turns_inferred=trace.turns == "inferred")
         self._keeper = RoleKeeper()
         self._decisions: dict[int, Decision] = {}
-        self._entries: dict[int, Entry] = {}
         self._parents: set[int] = set()
         self._asked: dict[int, tuple[int, Entry | None]] = {}
         self._windows: dict[int, tuple[int, int]] = {}
@@ -157,7 +156,7 @@ class Judge:
         context.begin_turn(entry.first.turn)
         double_of = None
         if step.role == "double" and step.of is not None:
-            double_of = self._entries.get(step.of.seq)
+            double_of = context.executed.get(step.of.seq)
         question = Question(self._state, entry, double_of)
         earlier = candidates(question)
         charged = None
@@ -272,7 +271,8 @@ class Judge:
         state, call, resolved = self._state, entry.last, entry.resolved
         mark = Mark(state.pos, call.seq)
         status = entry.status
-        self._entries[entry.first.seq] = self._entries[call.seq] = entry
+        executed = state.context(entry.first.context).executed
+        executed[entry.first.seq] = executed[call.seq] = entry
         ran = status not in NEVER_RAN
         if ran:
             self._apply_effect(entry, mark)

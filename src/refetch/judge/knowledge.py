@@ -109,13 +109,14 @@ class Entry:
 
 class ContextKnowledge:
     """The memory of one context. `generation` counts whole losses, `lost` holds results lost by
-    name.
+    name, `executed` the calls of this turn by seq.
     """
 
     __slots__ = (
         "by_resource",
         "coverage",
         "delivered",
+        "executed",
         "generation",
         "lost",
         "lost_to",
@@ -132,12 +133,14 @@ class ContextKnowledge:
         self.lost_to = "compaction"
         self.turn: int | None = None
         self.turn_keys: dict[tuple[str, str], TurnKey] = {}
+        self.executed: dict[int, Entry] = {}
 
     def begin_turn(self, turn: int) -> None:
-        """Forget the keys of the turn before."""
+        """Forget the calls of the turn before: a request is executed twice within one turn."""
         if turn != self.turn:
             self.turn = turn
             self.turn_keys = {}
+            self.executed = {}
 
     def lose(self, seqs: list[int] | None, kind: str, pos: int) -> None:
         """Everything so far, or the named results, left this context."""

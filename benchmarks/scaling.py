@@ -47,7 +47,7 @@ def trace_of(calls: int, seed: int = 1) -> Trace:
     turn = 0
     for seq in range(calls):
         turn += chance.random() < 0.6
-        path = f"src/m{chance.randrange(40)}/f{chance.randrange(25)}.py"
+        path = f"src/m{chance.randrange(6)}/f{chance.randrange(7)}.py"
         kind = chance.random()
         if kind < 0.5:
             args: dict[str, object] = {"file_path": path}

@@ -106,7 +106,7 @@ class RoleKeeper:
                 self._requests[request] = call
             if call.status in FAILED:
                 self._failed[_same_arguments(call)] = call
-            else:
+            elif self._failed:
                 self._failed.pop(_same_arguments(call), None)
         return role, first, before
 

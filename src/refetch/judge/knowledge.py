@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from refetch.effects.regions import Region
 from refetch.effects.resolve import Access, Resolved
 from refetch.judge.results import Outcome
@@ -43,6 +45,7 @@ class Entry:
     """
 
     __slots__ = (
+        "_ref",
         "asked",
         "delivered",
         "first",
@@ -75,6 +78,7 @@ class Entry:
         self.status = last.status
         # Whether it put content into its context: an `unchanged` answer did not.
         self.delivered = self.status == "ok" and not last.unchanged
+        self._ref: CallRef | None = None
 
     @property
     def normalized_key(self) -> tuple[str, str]:
@@ -88,23 +92,26 @@ class Entry:
         """
         return raw_key_of(self.first)
 
-    def ref(self, lines: dict[int, int], paths: dict[int, str], *, key: str = "") -> CallRef:
-        """This call as findings name it."""
-        seq = self.first.seq
-        line, path = lines.get(seq), paths.get(seq)
-        resources = [a.resource for a in self.resolved.reads] or [
-            w.resource for w in self.resolved.writes
-        ]
-        return CallRef(
-            seq=seq,
-            turn=self.first.turn,
-            name=self.first.name,
-            call_id=self.first.call_id,
-            raw_key=key,
-            resource=resources[0] if resources else None,
-            context=self.first.context,
-            location=Location(line, path) if line or path else None,
-        )
+    def ref(self, lines: dict[int, int], paths: dict[int, str]) -> CallRef:
+        """This call as acquittals name it; many name the same one."""
+        if self._ref is None:
+            seq, resolved = self.first.seq, self.resolved
+            line, path = lines.get(seq), paths.get(seq)
+            resources = [a.resource for a in resolved.reads or resolved.writes]
+            self._ref = CallRef(
+                seq=seq,
+                turn=self.first.turn,
+                name=self.first.name,
+                call_id=self.first.call_id,
+                resource=resources[0] if resources else None,
+                context=self.first.context,
+                location=Location(line, path) if line or path else None,
+            )
+        return self._ref
+
+    def keyed_ref(self, lines: dict[int, int], paths: dict[int, str]) -> CallRef:
+        """This call as findings name it: with its raw key."""
+        return msgspec.structs.replace(self.ref(lines, paths), raw_key=self.spelling)
 
 
 class ContextKnowledge:

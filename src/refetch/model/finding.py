@@ -35,14 +35,14 @@ REASONS = (
 """The closed list of acquittal reasons, in the order in which the first that holds is given."""
 
 
-class Location(msgspec.Struct, frozen=True, omit_defaults=True):
+class Location(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Where a call stands in its source: 1-based line and/or `$.path`."""
 
     line: int | None = None
     path: str | None = None
 
 
-class CallRef(msgspec.Struct, frozen=True, omit_defaults=True):
+class CallRef(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A call as findings name it. `seq` is the input record's."""
 
     seq: int
@@ -93,7 +93,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
         return out
 
 
-class Acquittal(msgspec.Struct, frozen=True, omit_defaults=True):
+class Acquittal(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A repeat that was looked at and found legitimate. `evidence`: seqs of the calls that
     prove it.
     """

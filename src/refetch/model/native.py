@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import threading
@@ -47,10 +48,15 @@ _event = msgspec.json.Decoder(
     Call | Result | ContextLoss | ContextStart | Write | UserMessage | Request
 )
 _encode = msgspec.json.Encoder().encode
+_skim = msgspec.json.Decoder(msgspec.Raw)
 _EXPECTED = re.compile(
     r"^Expected `(?P<expected>.+?)`, got `(?P<found>.+?)`(?: - at `(?P<path>.+)`)?$"
 )
 _AT = re.compile(r" - at `(?P<path>.+)`$")
+_ESCAPED = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\."
+)
+"""A pair of surrogate escapes, half of one, or any other escape (which may hide a backslash)."""
 _KEEP_LINES = 20
 _KNOWN_TYPES = "call, result, context_loss, context, write, user_message or request"
 
@@ -137,6 +143,12 @@ def read_native(data: bytes, source: str = "-") -> Trace:
         try:
             event = decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            repaired = _without_lone_surrogates(line)
+            if repaired is not None:
+                append(repaired)
+                if type(repaired) is Call:
+                    where.setdefault(repaired.seq, number)
+                continue
             if len(problems) < _KEEP_LINES:
                 problems.append(problem_of(source, number, error, what=what))
             continue
@@ -157,6 +169,25 @@ def read_native(data: bytes, source: str = "-") -> Trace:
         lines=where,
         problems=problems,
     )
+
+
+def _without_lone_surrogates(line: memoryview) -> Event | None:
+    """The event in a line that is broken by lone surrogates alone; U+FFFD takes their place.
+
+    Recorders cut texts in the middle of a character, and no UTF-8 text can hold what is left.
+    """
+    data = bytes(line)
+    if rb"\u" not in data:
+        return None
+    try:
+        event: Event = _event.decode(_ESCAPED.sub(_kept_pair, data))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    return event
+
+
+def _kept_pair(found: re.Match[bytes]) -> bytes:
+    return rb"\ufffd" if len(found[0]) == len(rb"\ud800") else found[0]
 
 
 def join_results(events: list[Event]) -> list[Event]:
@@ -197,9 +228,76 @@ def header_of(trace: Trace) -> Header:
     )
 
 
+def encode_line(row: Header | Event) -> bytes:
+    """One header or event as one line of JSON, without the line feed.
+
+    Recorded JSON text stands as it is; where it would break the line (line feeds between its
+    tokens, text that is no JSON after all) it is rewritten. Lone surrogates, which UTF-8 cannot
+    hold, are written as escapes.
+    """
+    if isinstance(row, Call | Result):
+        row = _with_sound_json(row)
+    try:
+        return _encode(row)
+    except UnicodeEncodeError:
+        return json.dumps(_plain(row), separators=(",", ":")).encode()
+
+
+def _with_sound_json(event: Call | Result) -> Call | Result:
+    changes: dict[str, Any] = {}
+    for name, default in _RAW_FIELDS[type(event)]:
+        raw = getattr(event, name)
+        if raw is default:
+            continue
+        text = bytes(raw)
+        if not text:
+            # Only the default object itself is left out by the encoder.
+            changes[name] = default
+        elif (sound := _sound_json(text)) is not text:
+            changes[name] = msgspec.Raw(sound)
+    return msgspec.structs.replace(event, **changes) if changes else event
+
+
+def _sound_json(text: bytes) -> bytes:
+    """The same JSON in one line; what is none becomes a string that holds it."""
+    try:
+        _skim.decode(text)
+        if b"\n" not in text and b"\r" not in text:
+            return text
+        return msgspec.json.format(text, indent=-1)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _encode(text.decode("utf-8", "replace"))
+
+
+def _plain(row: Header | Event) -> dict[str, Any]:
+    fields: dict[str, Any] = {"type": row.__struct_config__.tag} if type(row) is not Header else {}
+    for name, default in zip(row.__struct_fields__, _defaults(type(row)), strict=True):
+        value = getattr(row, name)
+        if value is default or value == default:
+            continue
+        fields[name] = json.loads(bytes(value)) if isinstance(value, msgspec.Raw) else value
+    return fields
+
+
+def _defaults(kind: type[msgspec.Struct]) -> tuple[Any, ...]:
+    given = kind.__struct_defaults__
+    missing: tuple[Any, ...] = (msgspec.NODEFAULT,) * (len(kind.__struct_fields__) - len(given))
+    return (*missing, *given)
+
+
+_RAW_FIELDS = {
+    kind: [
+        (name, default)
+        for name, default in zip(kind.__struct_fields__, _defaults(kind), strict=True)
+        if isinstance(default, msgspec.Raw)
+    ]
+    for kind in (Call, Result)
+}
+
+
 def encode_native(trace: Trace) -> bytes:
     """The whole trace as native JSON Lines."""
-    rows: Iterable[bytes] = (_encode(row) for row in (header_of(trace), *trace.events))
+    rows: Iterable[bytes] = map(encode_line, (header_of(trace), *trace.events))
     return b"\n".join(rows) + b"\n"
 
 
@@ -213,11 +311,11 @@ class NativeWriter:
     def __init__(self, path: str | os.PathLike[str], header: Header) -> None:
         self._lock = threading.Lock()
         self._file: IO[bytes] = Path(path).open("wb", buffering=0)  # noqa: SIM115 - open as long as the writer
-        self._file.write(_encode(header) + b"\n")
+        self._file.write(encode_line(header) + b"\n")
 
     def write(self, event: Event) -> None:
         """Append one event."""
-        line = _encode(event) + b"\n"
+        line = encode_line(event) + b"\n"
         with self._lock:
             if not self._file.closed:
                 self._file.write(line)

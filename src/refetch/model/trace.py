@@ -200,5 +200,5 @@ def seconds(value: float | str | None) -> float | None:
         return value
     try:
         return datetime.fromisoformat(value).timestamp()
-    except ValueError:
+    except (ValueError, OverflowError, OSError):
         return None

@@ -91,7 +91,7 @@ def used_lines(used: Sequence[UsedTool], look: Look) -> Iterator[str]:
     if open_names:
         yield ""
         noun = "1 tool is" if open_names == 1 else f"{open_names} tools are"
-        yield f"{noun} not declared; tables to fill in: refetch tools TRACE --stubs >> refetch.toml"
+        yield f"{noun} not declared; tables to fill in: refetch tools TRACE --stub >> refetch.toml"
 
 
 def _counted(counts: Counter[str]) -> list[str]:

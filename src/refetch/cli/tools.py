@@ -26,7 +26,8 @@ from refetch.reports.text import joined
 @click.option("--commands", metavar="FILE", help='Judge the commands of lines {"command", "cwd"?}.')
 @click.option("--command", "one", metavar="TEXT", help="Judge one shell command.")
 @click.option("--cwd", metavar="DIR", help="With --command: the folder it runs in.")
-@click.option("--stubs", is_flag=True, help="Print tables for refetch.toml: tools nobody declared.")
+@click.option("--stub", "--stubs", "stubs", is_flag=True,
+              help="Print tables for refetch.toml: tools nobody declared.")  # fmt: skip
 @click.option(
     "--format", "format_name", type=click.Choice(["text", "json", "jsonl"]), default="text"
 )

@@ -210,12 +210,12 @@ def test_the_tools_of_a_trace(mixed: Path) -> None:
 
 def test_stubs_are_a_configuration_that_loads(mixed: Path) -> None:
     stubs = mixed.parent / "refetch.toml"
-    stubs.write_text(run("tools", mixed, "--stubs").stdout)
+    stubs.write_text(run("tools", mixed, "--stub").stdout)
     assert '[tools."zork"]' in stubs.read_text()
     assert run("check", mixed, "--config", stubs).exit_code == 0
     rows = document("tools", mixed, "--config", stubs, "--format", "json")
     assert all(row["declared"] for row in rows)
-    assert "every tool is declared" in run("tools", mixed, "--config", stubs, "--stubs").stdout
+    assert "every tool is declared" in run("tools", mixed, "--config", stubs, "--stub").stdout
 
 
 def test_tools_of_something_broken(tmp_path: Path) -> None:

@@ -410,6 +410,9 @@ def _as_meta(value: Mapping[str, Any] | ToolMeta) -> ToolMeta:
             except msgspec.ValidationError:
                 continue
             good[field] = value[field]
+    if isinstance(good.get("noise"), list):
+        # Names of kinds only: a trace brings no regular expressions, which could take for ever.
+        good["noise"] = [kind for kind in good["noise"] if re.fullmatch(r"[a-z-]+", kind)]
     return msgspec.convert(good, ToolMeta)
 
 

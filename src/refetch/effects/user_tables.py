@@ -272,6 +272,11 @@ def _problems(meta: ToolMeta) -> Iterator[str]:
         yield f'mutates = {said} contradicts effect = "{meta.effect}"'
     if meta.ttl is not None and not meta.ttl >= 0:
         yield f"ttl: expected seconds, 0 or more, found {meta.ttl:g}"
+    for pattern in meta.noise or ():
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            yield f"noise: {_comment(pattern)!r} is no regular expression: {error}"
     for field in _TEMPLATE_FIELDS:
         value = getattr(meta, field)
         for template in [value] if isinstance(value, str) else value or []:

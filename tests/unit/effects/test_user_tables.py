@@ -150,6 +150,7 @@ def test_every_field_is_accepted() -> None:
         ("ignore_args = [1]", "[tools.t] ignore_args[0]: Expected `str`, got `int`"),
         ("region = 'lines'", "[tools.t] region: Expected `object | null`, got `str`"),
         ("region = { limit = 'x' }", "[tools.t] region.limit: Expected `int`, got `str`"),
+        ("noise = ['(']", "[tools.t] noise: '(' is no regular expression: missing )"),
         ("effect = 'raed'", "[tools.t] effect: `raed` is no effect; did you mean `read`?"),
         ("effect = { view = 'read' }", "[tools.t] effect: a table by argument needs `by`"),
         (

@@ -186,7 +186,6 @@ class Trace(msgspec.Struct, frozen=True):
     lines: dict[int, int] = {}
     paths: dict[int, str] = {}
     problems: list[Problem] = []
-    header_extra: dict[str, Any] = {}
 
     @property
     def calls(self) -> list[Call]:

@@ -27,7 +27,8 @@ from msgspec import Raw
 
 from refetch.model.errors import InputError
 from refetch.model.trace import MAIN, ContextStart, Problem, Trace
-from refetch.readers.blocks import NULL, beginning, starts_with, whole_text
+from refetch.readers.blocks import EMPTY, NULL, beginning, starts_with, whole_text
+from refetch.readers.carried import KEY, restored
 from refetch.readers.gemini_cli import without_process_ids
 from refetch.readers.json_records import Lenient, mapping, parts
 from refetch.readers.sniff import Sniffed, elements, members, small_text
@@ -106,9 +107,35 @@ def read(data: bytes, source: str) -> list[Trace]:
     document = members(Raw(data.strip()))
     if not elements(document.get("steps")):
         raise InputError(source, "no steps", path="$.steps", expected="a list of steps")
+    converted = _converted(document, source)
+    if converted is not None:
+        return [converted]
     reading = _Reading(source, document)
     reading.trajectory(document, MAIN, "$")
     return [reading.build.trace(order="inferred" if reading.several else "recorded")]
+
+
+def _converted(document: dict[str, Raw], source: str) -> Trace | None:
+    """The trace that refetch itself wrote as ATIF, with all that it carried along."""
+    run = members(document.get("extra", EMPTY)).get(KEY)
+    if run is None:
+        return None
+    calls = []
+    for trajectory in (
+        document,
+        *map(members, parts(document.get("subagent_trajectories", EMPTY))),
+    ):
+        for step in _step.decode_list(trajectory.get("steps")):
+            results = step.observation.results if step and step.observation else None
+            answers = {r.source_call_id: r.content for r in results or ()}
+            for asked in (step.tool_calls if step else None) or ():
+                own = members(asked.extra).get(KEY)
+                if own is None:
+                    return None
+                # A stand-in for arguments that were not recorded or are no object is left alone.
+                args = asked.arguments if len(bytes(asked.arguments)) > 2 else EMPTY
+                calls.append((own, args, answers.get(asked.tool_call_id, EMPTY)))
+    return restored(run, calls, source, NAME)
 
 
 class _Reading:

@@ -258,6 +258,17 @@ def read_path(path: str | os.PathLike[str], input_format: str | None = None) -> 
     )
 
 
+def content_of(path: str) -> bytes:
+    """The decompressed bytes of a file that a person named.
+
+    Raises:
+        InputError: it cannot be decompressed. OSError: it cannot be read.
+    """
+    data = _content(path, named=True)
+    assert data is not None
+    return data
+
+
 def _content(path: str, named: bool) -> bytes | None:
     """The decompressed bytes of a path, or None for a file in a folder that cannot be a trace."""
     if path == STDIN:

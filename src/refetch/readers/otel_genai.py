@@ -26,14 +26,17 @@ from msgspec import Raw
 
 from refetch.model.errors import InputError
 from refetch.model.trace import Trace
+from refetch.readers.blocks import EMPTY, raw_of
+from refetch.readers.carried import restored
 from refetch.readers.json_records import JsonLines, Lenient, mapping, plain
 from refetch.readers.sniff import Sniffed
-from refetch.readers.span_attributes import describe, kind_of
+from refetch.readers.span_attributes import TOOL_ARGUMENTS, TOOL_RESULTS, describe, kind_of
 from refetch.readers.span_tree import Span, SpanTree
 from refetch.readers.trace_builder import TraceBuilder
 
 NAME = "otel-genai"
 _NANO = 1e9
+_CARRIED = b'"refetch.run"'
 _ERROR_CODES = (2, "2", "STATUS_CODE_ERROR")
 
 
@@ -90,6 +93,9 @@ def read(data: bytes, source: str) -> list[Trace]:
     runs: dict[str, list[Span]] = {}
     sessions: dict[str, str] = {}
     if whole is not None:
+        converted = _converted(whole, source) if _CARRIED in data else None
+        if converted:
+            return converted
         _collect(whole, None, runs, sessions)
     else:
         records = JsonLines(data, source, _Document, "OTLP record")
@@ -104,6 +110,35 @@ def read(data: bytes, source: str) -> list[Trace]:
     if records is not None:
         traces[0].problems.extend(records.problems)
     return traces
+
+
+def _converted(document: _Document, source: str) -> list[Trace]:
+    """The traces that refetch itself wrote as spans; none where anything else stands there."""
+    runs: dict[str | None, Raw] = {}
+    calls: dict[str | None, list[tuple[Raw, Raw, Raw]]] = {}
+    spans = [
+        span
+        for resource in document.resource_spans or ()
+        for scope in resource.scope_spans or ()
+        for span in scope.spans or ()
+    ]
+    for span in spans:
+        texts = {a.key: mapping(a.value).get("stringValue") for a in span.attributes or ()}
+        if isinstance(run := texts.get("refetch.run"), str):
+            runs[span.trace_id] = Raw(run.encode())
+        if isinstance(own := texts.get("refetch.call"), str):
+            args, result = texts.get(TOOL_ARGUMENTS[0]), texts.get(TOOL_RESULTS[0])
+            calls.setdefault(span.trace_id, []).append(
+                (
+                    Raw(own.encode()),
+                    Raw(args.encode()) if isinstance(args, str) else EMPTY,
+                    raw_of(result) if isinstance(result, str) else EMPTY,
+                )
+            )
+    if {span.trace_id for span in spans} != set(runs):
+        return []
+    found = [restored(run, calls.get(key, []), source, NAME) for key, run in runs.items()]
+    return [trace for trace in found if trace is not None] if None not in found else []
 
 
 def _collect(

@@ -111,10 +111,10 @@ class RoleKeeper:
         return role, first, before
 
     def _before(self, call: Call) -> tuple[Call | None, str]:
-        if call.attempt_of is not None and (of := self._seen.get(call.attempt_of)) is not None:
-            return of, "attempt"
         if call.seq in self._seen:
             return self._seen[call.seq], "artefact"
+        if call.attempt_of is not None and (of := self._seen.get(call.attempt_of)) is not None:
+            return of, "attempt"
         request = same_request(call)
         before = self._requests.get(request) if request is not None else None
         if before is None:

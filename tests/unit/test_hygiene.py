@@ -1,0 +1,190 @@
+"""What happens before any verdict: roles of executions, order, overlaps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Raw
+
+from refetch.hygiene import RoleKeeper, prepare
+from refetch.model.trace import (
+    Call,
+    ContextLoss,
+    ContextStart,
+    Event,
+    Request,
+    Trace,
+    UserMessage,
+    Write,
+)
+
+ARGS = Raw(b'{"a":1}')
+
+
+def call(seq: int, **fields: Any) -> Call:
+    fields.setdefault("turn", 1)
+    fields.setdefault("args", ARGS)
+    return Call(seq, name=fields.pop("name", "get"), **fields)
+
+
+def ok(seq: int, **fields: Any) -> Call:
+    return call(seq, outcome="ok", result=Raw(b'"r"'), **fields)
+
+
+def failed(seq: int, **fields: Any) -> Call:
+    return call(seq, outcome="error", error="no", **fields)
+
+
+def roles(*calls: Call) -> list[tuple[int, str, int | None, bool]]:
+    return [
+        (step.event.seq, step.role, step.of.seq if step.of else None, step.final)  # type: ignore[union-attr]
+        for step in prepare(Trace("r", list(calls))).steps
+    ]
+
+
+CALL = "call"
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        # The model's own repeats are calls of their own, whatever came of the first.
+        ([ok(0), ok(1)], [(0, CALL, 0, True), (1, CALL, 1, True)]),
+        ([failed(0), ok(1)], [(0, CALL, 0, True), (1, CALL, 1, True)]),
+        ([ok(0, call_id="a"), ok(1, call_id="b")], [(0, CALL, 0, True), (1, CALL, 1, True)]),
+        # A retry of the harness belongs to the call that failed.
+        (
+            [failed(0), ok(1, origin="harness-retry")],
+            [(0, CALL, 0, False), (1, "attempt", 0, True)],
+        ),
+        (
+            [failed(0), failed(1, origin="harness-retry"), ok(2, origin="harness-retry")],
+            [(0, CALL, 0, False), (1, "attempt", 0, False), (2, "attempt", 0, True)],
+        ),
+        (
+            [ok(0), ok(1, origin="harness-retry")],
+            [(0, CALL, 0, True), (1, CALL, 1, True)],
+        ),
+        (
+            [failed(0), ok(1, origin="harness-retry", context="child")],
+            [(0, CALL, 0, True), (1, CALL, 1, True)],
+        ),
+        ([failed(0), ok(5, attempt_of=0)], [(0, CALL, 0, False), (5, "attempt", 0, True)]),
+        ([ok(0), ok(1, attempt_of=99)], [(0, CALL, 0, True), (1, CALL, 1, True)]),
+        # One request: equal context, turn, id and arguments.
+        (
+            [failed(0, call_id="x"), ok(1, call_id="x")],
+            [(0, CALL, 0, False), (1, "attempt", 0, True)],
+        ),
+        (
+            [ok(0, call_id="x"), call(1, call_id="x")],
+            [(0, CALL, 0, True), (1, "artefact", 0, True)],
+        ),
+        (
+            [ok(0, call_id="x"), call(1, call_id="x", outcome="not-executed")],
+            [(0, CALL, 0, True), (1, "artefact", 0, True)],
+        ),
+        (
+            [call(0, call_id="x"), ok(1, call_id="x")],
+            [(0, "artefact", 1, True), (1, CALL, 1, True)],
+        ),
+        (
+            [ok(0, call_id="x"), ok(1, call_id="x")],
+            [(0, CALL, 0, True), (1, "double", 0, True)],
+        ),
+        (
+            [ok(s, call_id="x", started=1.0, ended=2.0) for s in (0, 1)],
+            [(0, CALL, 0, True), (1, "artefact", 0, True)],
+        ),
+        (
+            [ok(0, call_id="x"), ok(1, call_id="x", turn=2)],
+            [(0, CALL, 0, True), (1, CALL, 1, True)],
+        ),
+        (
+            [ok(0, call_id="x"), ok(1, call_id="x", args=Raw(b'{"a":2}'))],
+            [(0, CALL, 0, True), (1, CALL, 1, True)],
+        ),
+        # A record that has the number of another one.
+        ([ok(0), ok(0)], [(0, CALL, 0, True), (0, "artefact", 0, True)]),
+    ],
+)  # fmt: skip
+def test_roles(calls: list[Call], expected: list[tuple[int, str, int | None, bool]]) -> None:
+    assert roles(*calls) == expected
+
+
+def test_calls_stand_in_the_order_of_their_numbers() -> None:
+    assert [row[0] for row in roles(ok(2), ok(0), ok(1))] == [0, 1, 2]
+
+
+def test_other_events_follow_the_call_they_name() -> None:
+    events: list[Event] = [
+        UserMessage(1), ok(0), ok(1), ok(2), Write("file:a", 0), ContextLoss(1), UserMessage(-1),
+        ContextStart("child", 1), Request(1), Write("file:b", 7),
+    ]  # fmt: skip
+    steps = prepare(Trace("r", events)).steps
+    assert [type(step.event).__name__ for step in steps] == [
+        "UserMessage", "Request", "Call", "Write", "Call", "UserMessage", "ContextLoss",
+        "ContextStart", "Call", "Write",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("times", "windows"),
+    [
+        ([(0, 1), (1, 2)], {}),
+        ([(0, 2), (1, 3)], {0: (0, 1), 1: (0, 1)}),
+        ([(0, 9), (1, 2), (3, 4)], {0: (0, 2), 1: (0, 1), 2: (0, 2)}),
+        ([(0, None), (0, 5)], {}),
+        ([(5, 5), (0, 9)], {}),
+    ],
+)
+def test_overlapping_executions(
+    times: list[tuple[float, float | None]], windows: dict[int, tuple[int, int]]
+) -> None:
+    calls = [ok(seq, started=a, ended=b) for seq, (a, b) in enumerate(times)]
+    assert prepare(Trace("r", list(calls))).windows == windows
+
+
+CALLS = st.lists(
+    st.builds(
+        call,
+        seq=st.integers(0, 9),
+        turn=st.integers(1, 2),
+        call_id=st.sampled_from([None, "a", "b"]),
+        origin=st.sampled_from(["model", "harness-retry"]),
+        outcome=st.sampled_from([None, "ok", "error", "not-executed", "timeout"]),
+        result=st.sampled_from([Raw(), Raw(b'"r"')]),
+        attempt_of=st.sampled_from([None, None, 0, 5]),
+    ),
+    max_size=8,
+)
+
+
+@given(CALLS)
+def test_every_record_gets_one_step_and_points_at_an_earlier_or_equal_call(
+    calls: list[Call],
+) -> None:
+    steps = prepare(Trace("r", list(calls))).steps
+    assert sorted(map(id, calls)) == sorted(id(step.event) for step in steps)
+    for step in steps:
+        assert step.of is not None
+        assert step.role in ("call", "attempt", "artefact", "double")
+        if step.role == "call":
+            assert step.of is step.event
+
+
+@given(CALLS)
+def test_one_record_at_a_time_gives_the_same_roles(calls: list[Call]) -> None:
+    keeper = RoleKeeper()
+    ordered = sorted(calls, key=lambda c: c.seq)
+    live = [keeper.role(c)[0] for c in ordered]
+    whole = {id(step.event): step.role for step in prepare(Trace("r", list(calls))).steps}
+    for one, role in zip(ordered, live, strict=True):
+        # What completes an earlier record makes that one the artefact, which nobody knew then.
+        if role == "completes":
+            assert whole[id(one)] in ("call", "artefact")
+        elif whole[id(one)] != role:
+            assert whole[id(one)] == "artefact"

@@ -9,20 +9,10 @@ from typing import Any
 
 import pytest
 
-from refetch.api import check
 from refetch.judge.knowledge import raw_key_of
 from refetch.model import RunReport, Trace
-from refetch.readers.open_input import read_paths
 
 REDUNDANT = {"exact-duplicate", "semantic-duplicate", "stale-refetch"}
-
-
-@pytest.fixture(scope="module")
-def judged(shared_dir: Path) -> list[tuple[Trace, RunReport]]:
-    found = []
-    for loaded in read_paths([str(shared_dir / "traces")]):
-        found += [(trace, check(trace)) for trace in loaded.traces]
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import msgspec
 
@@ -43,6 +42,8 @@ class Header(msgspec.Struct, frozen=True, omit_defaults=True):
     tools: dict[str, Any] = {}
 
 
+Row = TypeVar("Row")
+
 _header = msgspec.json.Decoder(Header)
 _event = msgspec.json.Decoder(
     Call | Result | ContextLoss | ContextStart | Write | UserMessage | Request
@@ -57,6 +58,7 @@ _ESCAPED = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\."
 )
 """A pair of surrogate escapes, half of one, or any other escape (which may hide a backslash)."""
+_HALF = re.compile("[\ud800-\udfff]")
 _KEEP_LINES = 20
 _KNOWN_TYPES = "call, result, context_loss, context, write, user_message or request"
 
@@ -91,6 +93,16 @@ def problem_of(source: str, line: int | None, error: Exception, *, what: str) ->
     return Problem(source, f"{message} ({what})", line, at["path"] if at else None)
 
 
+def _decoded_header(line: bytes | memoryview) -> Header:
+    try:
+        return _header.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        repaired = _without_lone_surrogates(line, _header)
+        if repaired is None:
+            raise
+        return repaired
+
+
 def read_header(line: bytes | memoryview, source: str) -> Header:
     """Decode the first line.
 
@@ -98,7 +110,7 @@ def read_header(line: bytes | memoryview, source: str) -> Header:
         InputError: no header, or a version that this release does not know.
     """
     try:
-        header = _header.decode(line)
+        header = _decoded_header(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         problem = problem_of(source, 1, error, what="refetch trace header")
         raise InputError(
@@ -124,7 +136,8 @@ def read_header(line: bytes | memoryview, source: str) -> Header:
 def read_native(data: bytes, source: str = "-") -> Trace:
     """Read a native trace.
 
-    Lines that break the format become `Trace.problems`; every other line is kept.
+    Lines that break the format become `Trace.problems`; every other line is kept. Half a surrogate
+    pair, which no UTF-8 text can hold, is read as U+FFFD.
 
     Raises:
         InputError: there is no readable header.
@@ -143,7 +156,7 @@ def read_native(data: bytes, source: str = "-") -> Trace:
         try:
             event = decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            repaired = _without_lone_surrogates(line)
+            repaired = _without_lone_surrogates(line, _event)
             if repaired is not None:
                 append(repaired)
                 if type(repaired) is Call:
@@ -171,8 +184,10 @@ def read_native(data: bytes, source: str = "-") -> Trace:
     )
 
 
-def _without_lone_surrogates(line: memoryview) -> Event | None:
-    """The event in a line that is broken by lone surrogates alone; U+FFFD takes their place.
+def _without_lone_surrogates(
+    line: bytes | memoryview, decoder: msgspec.json.Decoder[Row]
+) -> Row | None:
+    """What stands in a line that is broken by lone surrogates alone; U+FFFD takes their place.
 
     Recorders cut texts in the middle of a character, and no UTF-8 text can hold what is left.
     """
@@ -180,10 +195,9 @@ def _without_lone_surrogates(line: memoryview) -> Event | None:
     if rb"\u" not in data:
         return None
     try:
-        event: Event = _event.decode(_ESCAPED.sub(_kept_pair, data))
+        return decoder.decode(_ESCAPED.sub(_kept_pair, data))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    return event
 
 
 def _kept_pair(found: re.Match[bytes]) -> bytes:
@@ -232,15 +246,15 @@ def encode_line(row: Header | Event) -> bytes:
     """One header or event as one line of JSON, without the line feed.
 
     Recorded JSON text stands as it is; where it would break the line (line feeds between its
-    tokens, text that is no JSON after all) it is rewritten. Lone surrogates, which UTF-8 cannot
-    hold, are written as escapes.
+    tokens, text that is no JSON or no UTF-8 after all) it is rewritten. Lone surrogates, which
+    UTF-8 cannot hold, are written as U+FFFD.
     """
     if isinstance(row, Call | Result):
         row = _with_sound_json(row)
     try:
         return _encode(row)
     except UnicodeEncodeError:
-        return json.dumps(_plain(row), separators=(",", ":")).encode()
+        return _encode(_with_whole_characters(row))
 
 
 def _with_sound_json(event: Call | Result) -> Call | Result:
@@ -260,23 +274,35 @@ def _with_sound_json(event: Call | Result) -> Call | Result:
 
 def _sound_json(text: bytes) -> bytes:
     """The same JSON in one line; what is none becomes a string that holds it."""
+    if not text.isascii():
+        readable = text.decode("utf-8", "replace").encode()
+        text = text if readable == text else readable
     try:
         _skim.decode(text)
         if b"\n" not in text and b"\r" not in text:
             return text
         return msgspec.json.format(text, indent=-1)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _encode(text.decode("utf-8", "replace"))
+        return _encode(text.decode())
 
 
-def _plain(row: Header | Event) -> dict[str, Any]:
-    fields: dict[str, Any] = {"type": row.__struct_config__.tag} if type(row) is not Header else {}
-    for name, default in zip(row.__struct_fields__, _defaults(type(row)), strict=True):
-        value = getattr(row, name)
-        if value is default or value == default:
-            continue
-        fields[name] = json.loads(bytes(value)) if isinstance(value, msgspec.Raw) else value
-    return fields
+def _with_whole_characters(row: Header | Event) -> Header | Event:
+    changes = {
+        name: _whole(msgspec.to_builtins(value))
+        for name in row.__struct_fields__
+        if not isinstance(value := getattr(row, name), msgspec.Raw)
+    }
+    return msgspec.structs.replace(row, **changes)
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return _HALF.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_whole(part) for part in value]
+    if isinstance(value, dict):
+        return {_whole(name): _whole(part) for name, part in value.items()}
+    return value
 
 
 def _defaults(kind: type[msgspec.Struct]) -> tuple[Any, ...]:

@@ -50,8 +50,7 @@ class Prepared(NamedTuple):
     attempts.
 
     `windows` maps the seq of an execution to the (first, last) seq between which its effect may
-    have landed, where recorded times overlap. `sharers` maps each artefact's seq to the record it
-    repeats.
+    have landed, where recorded times overlap.
     """
 
     steps: list[Step]
@@ -111,8 +110,10 @@ class RoleKeeper:
         return role, first, before
 
     def _before(self, call: Call) -> tuple[Call | None, str]:
-        if call.seq in self._seen:
-            return self._seen[call.seq], "artefact"
+        numbered = self._seen.get(call.seq)
+        # Another call under a used number is a call all the same: its effect must not get lost.
+        if numbered is not None and _same_arguments(numbered) == _same_arguments(call):
+            return numbered, "artefact"
         if call.attempt_of is not None and (of := self._seen.get(call.attempt_of)) is not None:
             return of, "attempt"
         request = same_request(call)
@@ -152,25 +153,25 @@ def _is_copy(a: Call, b: Call) -> bool:
 def _roles(calls: list[Call]) -> list[Step]:
     keeper = RoleKeeper()
     steps: list[Step] = []
-    place: dict[int, int] = {}
+    place: dict[int, int] = {}  # by identity: numbers may be used twice
     for call in calls:
         role, first, before = keeper.role(call)
         if role == "completes":
             # The earlier record was a partial one of this same call: it is the artefact.
             assert before is not None
-            at = place[before.seq]
+            at = place[id(before)]
             steps[at] = Step(before, "artefact", call)
             role, first = "call", call
         elif role == "artefact":
             steps.append(Step(call, "artefact", first))
             continue
         elif role == "attempt" and before is not None:
-            at = place[before.seq]
+            at = place[id(before)]
             steps[at] = steps[at]._replace(final=False)
         elif role == "double":
             assert before is not None
             first = before
-        place[call.seq] = len(steps)
+        place[id(call)] = len(steps)
         steps.append(Step(call, role, first))
     return steps
 

@@ -2,7 +2,8 @@
 
 A line is `TURN [@CONTEXT] TOOL NAME=VALUE… [=> RESULT] [| FIELD=VALUE…]`, or an event: `!user`,
 `!write file:a`, `!compact [@C]`, `!lose 0,1`, `!agent child 3`. The number of a call is its place
-among the calls. A call without a result has none recorded, `?` stands for unknown arguments. What a tool does stands in `TOOLS`.
+among the calls. A call without a result has none recorded, `?` stands for unknown arguments. What
+a tool does stands in `TOOLS`.
 """
 
 from __future__ import annotations

@@ -109,6 +109,7 @@ CALL = "call"
         ),
         # A record that has the number of another one.
         ([ok(0), ok(0)], [(0, CALL, 0, True), (0, "artefact", 0, True)]),
+        ([ok(0), ok(0, name="set")], [(0, CALL, 0, True), (0, CALL, 0, True)]),
     ],
 )  # fmt: skip
 def test_roles(calls: list[Call], expected: list[tuple[int, str, int | None, bool]]) -> None:

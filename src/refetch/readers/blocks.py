@@ -19,6 +19,11 @@ _encode = msgspec.json.Encoder().encode
 _BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
+def begins(raw: Raw | memoryview, mark: bytes) -> bool:
+    """Whether a JSON text begins with these bytes."""
+    return bytes(memoryview(raw)[: len(mark)]) == mark
+
+
 def raw_hash(raw: Raw | bytes | memoryview) -> str:
     """Hash of the JSON text of a result, as one encoder wrote it: `xxh3-raw:<hex>`.
 

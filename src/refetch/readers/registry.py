@@ -109,6 +109,18 @@ READERS: tuple[BuiltIn, ...] = (
     BuiltIn("inspect-ai", "Inspect AI log", f"{_HERE}.inspect_ai"),
     BuiltIn("langfuse", "Langfuse trace", f"{_HERE}.langfuse"),
     BuiltIn("otel-genai", "OpenTelemetry GenAI spans (OTLP JSON)", f"{_HERE}.otel_genai"),
+    BuiltIn("openhands", "OpenHands events", f"{_HERE}.openhands"),
+    BuiltIn("google-adk", "Google ADK events", f"{_HERE}.google_adk"),
+    BuiltIn("pydantic-ai", "Pydantic AI message history", f"{_HERE}.pydantic_ai"),
+    BuiltIn("langsmith", "LangSmith runs", f"{_HERE}.langsmith"),
+    BuiltIn("opencode", "opencode session", f"{_HERE}.opencode"),
+    BuiltIn("goose", "Goose session or database", f"{_HERE}.goose"),
+    BuiltIn("cline", "Cline or Roo Code task", f"{_HERE}.cline"),
+    BuiltIn("mcp-log", "MCP JSON-RPC log", f"{_HERE}.mcp_log"),
+    BuiltIn("openai-responses", "OpenAI Responses items", f"{_HERE}.openai_responses"),
+    BuiltIn("vercel-ai", "Vercel AI SDK messages", f"{_HERE}.vercel_ai"),
+    BuiltIn("langchain", "LangChain messages", f"{_HERE}.langchain"),
+    BuiltIn("anthropic-messages", "Anthropic messages", f"{_HERE}.anthropic_messages"),
     BuiltIn("openai-chat", "OpenAI chat messages", f"{_HERE}.openai_chat"),
 )
 

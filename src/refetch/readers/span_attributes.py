@@ -259,13 +259,15 @@ def people_in(prompt: Any) -> int:
         prompt = listed if isinstance(listed, list) else [prompt]
     if not isinstance(prompt, list):
         return 0
-    return sum(
-        1
-        for message in prompt
-        if isinstance(message, dict)
-        and (message.get("role") == "user" or message.get("type") == "human")
-        and _has_words(message.get("content", message.get("parts")))
-    )
+    return sum(1 for message in prompt if isinstance(message, dict) and _is_person(message))
+
+
+def _is_person(message: dict[str, Any]) -> bool:
+    path, inner = message.get("id"), message.get("kwargs")
+    if isinstance(path, list) and isinstance(inner, dict):  # as LangChain writes its messages
+        return path[-1:] == ["HumanMessage"] and _has_words(inner.get("content"))
+    person = message.get("role") == "user" or message.get("type") == "human"
+    return person and _has_words(message.get("content", message.get("parts")))
 
 
 def _has_words(content: Any) -> bool:

@@ -1,0 +1,133 @@
+"""Records wherever a file keeps them: a list, a list under a key, one a line, or logs of requests.
+
+Message formats differ in what a message is, not in where the messages stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Raw
+
+from refetch.model.errors import InputError
+from refetch.model.native import lines_of, problem_of
+from refetch.model.trace import Problem
+from refetch.readers.blocks import EMPTY, begins
+from refetch.readers.json_records import BROKEN
+from refetch.readers.sniff import Sniffed, elements, members
+
+_TRIED = 20
+_KEPT_PROBLEMS = 20
+
+
+class Record(NamedTuple):
+    """One record: its members undecoded, and where it stands."""
+
+    fields: dict[str, Raw]
+    path: str
+    line: int | None = None
+
+    def get(self, *keys: str) -> Raw:
+        """The first of these members that is there; an empty text for none."""
+        for key in keys:
+            raw = self.fields.get(key)
+            if raw is not None and not begins(raw, b"null"):
+                return raw
+        return EMPTY
+
+
+class RecordList(NamedTuple):
+    """The records of one run and the fields beside the list."""
+
+    records: list[Record]
+    around: dict[str, Raw]
+
+
+def record_lists(
+    data: bytes, source: str, keys: Sequence[str], what: str, problems: list[Problem]
+) -> list[RecordList]:
+    """The runs in an input: one, or one for each document that holds a list under one of `keys`.
+
+    Args:
+        problems: lines that cannot be read are added here.
+
+    Raises:
+        InputError: there are no records.
+    """
+    text = data.strip()
+    found: list[RecordList] = []
+    if text[:1] == b"[":
+        found = _of_array(elements(Raw(text)), keys)
+    elif text[:1] == b"{" and (document := members(Raw(text))):
+        found = [_of_document(document, keys, "$", None)]
+    if not found:
+        found = _of_lines(data, source, keys, what, problems)
+    found = [one for one in found if one.records]
+    if not found:
+        first = problems[0] if problems else None
+        raise InputError(
+            source,
+            first.message if first else f"no {what}s",
+            line=first.line if first else None,
+            path=first.path if first else None,
+            expected=f"a list of {what}s",
+            found=first.found if first else None,
+        )
+    return found
+
+
+def _of_array(items: list[Raw], keys: Sequence[str]) -> list[RecordList]:
+    rows = [members(item) for item in items]
+    if rows and rows[0] and _key_of(rows[0], keys) is not None:
+        return [_of_document(row, keys, f"$[{at}]", None) for at, row in enumerate(rows) if row]
+    return [RecordList([Record(row, f"$[{at}]") for at, row in enumerate(rows) if row], {})]
+
+
+def _of_document(
+    document: dict[str, Raw], keys: Sequence[str], path: str, line: int | None
+) -> RecordList:
+    key = _key_of(document, keys)
+    if key is None:
+        return RecordList([Record(document, path, line)], {})
+    records = [
+        Record(row, f"{path}.{key}[{at}]", line)
+        for at, item in enumerate(elements(document[key]))
+        if (row := members(item))
+    ]
+    return RecordList(records, document)
+
+
+def _of_lines(
+    data: bytes, source: str, keys: Sequence[str], what: str, problems: list[Problem]
+) -> list[RecordList]:
+    flat: list[Record] = []
+    found: list[RecordList] = []
+    for number, line in lines_of(data):
+        try:
+            row = members(msgspec.json.decode(line, type=Raw))
+        except BROKEN as error:
+            if len(problems) < _KEPT_PROBLEMS:
+                problems.append(problem_of(source, number, error, what=what))
+            continue
+        if _key_of(row, keys) is not None:
+            found.append(_of_document(row, keys, "$", number))
+        elif row:
+            flat.append(Record(row, "$", number))
+    return [*found, RecordList(flat, {})] if flat else found
+
+
+def _key_of(document: dict[str, Raw], keys: Sequence[str]) -> str | None:
+    return next((k for k in keys if k in document and begins(document[k], b"[")), None)
+
+
+def sniffed_records(sniffed: Sniffed, keys: Sequence[str]) -> Iterator[dict[str, Raw]]:
+    """The first records of an input, for a sniff rule."""
+    for row in sniffed.rows[:_TRIED]:
+        key = _key_of(row, keys)
+        if key is None:
+            yield row
+            continue
+        for item in elements(row[key], _TRIED):
+            yield members(item)

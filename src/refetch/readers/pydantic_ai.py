@@ -68,7 +68,9 @@ def _take(build: TraceBuilder, record: Record) -> None:
         if kind in _CALLS:
             _call(build, part)
         elif kind in _RETURNS:
-            _result(build, part, _OUTCOMES.get(small_text(part.get("outcome")) or "success", "unknown"))
+            _result(
+                build, part, _OUTCOMES.get(small_text(part.get("outcome")) or "success", "unknown")
+            )
         elif kind == "retry-prompt" and memoryview(part.get("tool_name")):
             _result(build, part, "error")
         elif kind == "user-prompt":

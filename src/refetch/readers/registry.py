@@ -109,6 +109,7 @@ READERS: tuple[BuiltIn, ...] = (
     BuiltIn("inspect-ai", "Inspect AI log", f"{_HERE}.inspect_ai"),
     BuiltIn("langfuse", "Langfuse trace", f"{_HERE}.langfuse"),
     BuiltIn("otel-genai", "OpenTelemetry GenAI spans (OTLP JSON)", f"{_HERE}.otel_genai"),
+    BuiltIn("otlp-protobuf", "OpenTelemetry GenAI spans (protobuf)", f"{_HERE}.otlp_protobuf"),
     BuiltIn("openhands", "OpenHands events", f"{_HERE}.openhands"),
     BuiltIn("google-adk", "Google ADK events", f"{_HERE}.google_adk"),
     BuiltIn("pydantic-ai", "Pydantic AI message history", f"{_HERE}.pydantic_ai"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shlex
@@ -56,15 +55,3 @@ def test_the_tables_load() -> None:
     tools = tools_from_mapping(tomllib.loads(text)["tool"]["refetch"]["tools"], "README.md")
     assert tools.lookup("get_user") is not None
     assert tools.lookup("update_order") is not None
-
-
-def test_the_rules_page_is_up_to_date() -> None:
-    script = ROOT / "scripts" / "write_rules_page.py"
-    if not script.exists():
-        pytest.skip("the scripts do not stand beside the built wheel")
-    spec = importlib.util.spec_from_file_location("write_rules_page", script)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    assert module.page() == (ROOT / "docs" / "rules.md").read_text("utf-8")

@@ -5,20 +5,18 @@ Sniff: JSON Lines with `sessionId` and `uuid` (or, from `--output-format stream-
 with a `message`), or the summaries and file snapshots such a file begins with.
 
 - Turn: `message.id`, numbered per context; a message is spread over several records, with others
-between. - Contexts: `main`, and one for each sub-agent (`progress` records with `data.agentId`;
-files
+  between.
+- Contexts: `main`, and one for each sub-agent (`progress` records with `data.agentId`; files
   `<session>/subagents/agent-<id>.jsonl`; `isSidechain` threads). `ContextStart.parent_call` is the
   Task call.
 - Outcomes: see `claude_code_outcomes`. A result that never came leaves the call "missing".
 - Context loss: `compact_boundary` (all), `microcompact_boundary` (the named results), `/clear`, and
   prompts that go back to an earlier message (everything on the abandoned branch).
 - People: prompts, queued prompts, answers to AskUserQuestion, words in a rejection. Shell commands
-that the
-  person ran with `!` are calls with origin "user", files attached by the harness calls with origin
-  "harness".
+  that the person ran with `!` are calls with origin "user", files attached by the harness calls
+  with origin "harness".
 - Writes by others: `edited_text_file` attachments, "File has been modified since read", and
-commands
-  hooked after an edit, which may write any file.
+  commands hooked after an edit, which may write any file.
 - Usage: the last record of a message id.
 
 What the format cannot tell: when a call of a batch began (only `ended` is given), what hooks wrote,

@@ -7,10 +7,10 @@ mark of its own, so this reader is asked after all more specific ones.
 - Calls: `tool_calls` (function and custom tools), and the older `function_call`. `raw_args` is the
   argument string as sent; `args` is set only where that string is JSON.
 - Results: `role: tool` messages. Ids collide in real files, so a result is paired with the calls
-of the
+  of the
   assistant message before it: by id, else (without an id) in order.
 - JSON Lines of `{"messages": …}`: each line is a trace; where a line begins with the whole list of
-the
+  the
   line before (request logs repeat the history), the two are one.
 
 What the format cannot tell: whether a call failed. A result is taken as delivered, unless it

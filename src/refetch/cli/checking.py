@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterable, Sequence
 import msgspec
 
 from refetch.api import check
-from refetch.cli.jobs import checked_parts, processes_for
+from refetch.cli.jobs import checked_parts, processes_for, size_of
+from refetch.cli.progress import shown
 from refetch.effects.resolve import ToolTable
 from refetch.judge import Options
 from refetch.model.errors import UsageError
@@ -79,7 +80,8 @@ def check_paths(
         work.judge(batch, [_packaged_trace(path)])
     batch.skipped += found.skipped
     batch.errors += found.problems
-    for part in checked_parts(work.check, families, processes):
+    parts = checked_parts(work.check, families, processes)
+    for part in shown(parts, len(families), size_of(families)):
         if batch.checked and part.checked and "all" not in wanted:
             # One trace is shown call by call, several are not: none has to stay in memory.
             part.checked = [Checked(one.report) for one in part.checked]

@@ -29,9 +29,13 @@ def processes_for(families: list[list[Unit]], jobs: int) -> int:
     if any(STDIN in unit.paths for family in families for unit in family):
         return 1  # only this process has the standard input
     if jobs == 0:
-        total = sum(_size(unit) for family in families for unit in family)
-        jobs = _processors() if total >= WORTH_IT else 1
+        jobs = _processors() if size_of(families) >= WORTH_IT else 1
     return max(1, min(jobs, len(families)))
+
+
+def size_of(families: list[list[Unit]]) -> int:
+    """Bytes of all files."""
+    return sum(_size(unit) for family in families for unit in family)
 
 
 def checked_parts(check: Check, families: list[list[Unit]], processes: int) -> Iterator[Batch]:

@@ -271,7 +271,17 @@ def unknown_format(sniffed: Sniffed, source: str, *, empty: bool = False) -> Unk
     elif sniffed.error is not None:
         found = "broken JSON"
         message = f"no known trace format: not valid JSON ({sniffed.error}); known: {known}"
+    elif _is_prose(sniffed.head):
+        found = "plain text"
+        message = f"a text log, which holds no structured tool calls; known formats: {known}"
     else:
         found = repr(bytes(sniffed.head[:16]))
         message = f"no known trace format: begins with {found}; known: {known}"
     return UnknownFormatError(source, message, expected=f"one of: {known}", found=found)
+
+
+def _is_prose(head: bytes) -> bool:
+    """Whether bytes are letters that a person could read (the last one may be cut)."""
+    text = head.decode("utf-8", "ignore")
+    whole = len(text.encode()) > len(head) - 4
+    return len(text) > 2 and whole and "".join(text.split()).isprintable()

@@ -38,6 +38,9 @@ def clean_line(batch: Batch, summary: Summary, paint: Paint) -> str:
     fine = f" ({repeats} repeat{'s' * (repeats != 1)}, all legitimate)" if repeats else ""
     traces = f" in {summary.traces} traces" if summary.traces > 1 else ""
     budget = _budget(batch, batch.checked[0].report) if summary.traces == 1 else ""
+    if not summary.attempts:
+        where = "these traces" if summary.traces > 1 else "this trace"
+        return paint("nothing to judge", "yellow") + f": no tool calls in {where}"
     word = paint("incomplete", "yellow") if batch.errors else paint("clean", "green")
     text = f"{word}: 0 redundant of {calls_text(summary.calls)}{traces}{fine}"
     return text + (f" · {budget}" if budget else "")

@@ -49,7 +49,7 @@ def test_byte_order_marks_and_utf_16() -> None:
         (b'[{"alpha":1}]', "a JSON array with keys alpha"),
         (b'{"alpha":1}\n{"beta":2}\n', "JSON Lines with keys alpha"),
         (b'{"alpha":', "not valid JSON"),
-        (b"plain text", "begins with b'plain text'"),
+        (b"plain text", "a text log, which holds no structured tool calls"),
     ],
 )
 def test_an_unknown_format_says_what_was_found_and_what_is_known(data: bytes, words: str) -> None:

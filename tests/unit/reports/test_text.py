@@ -70,6 +70,13 @@ def test_no_traces() -> None:
     assert render(Batch(errors=[Problem("x", "y")]), Look()) == ""
 
 
+def test_a_trace_without_calls_is_not_called_clean() -> None:
+    assert (
+        render(batch_of(Trace("r", [])), Look())
+        == "nothing to judge: no tool calls in this trace\n"
+    )
+
+
 def test_a_long_run_shows_its_findings_only() -> None:
     assert any(" turn  " in line for line in lines(reread(times=60)))
     assert not any(" turn  " in line for line in lines(reread(times=61)))

@@ -9,9 +9,11 @@ Needs `atheris`. The exit code is 0 where nothing was found.
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -24,8 +26,30 @@ def seeds(name: str) -> list[bytes]:
     from tests.readers.samples import SMALL, kept, shared
 
     found = [s.read() for s in (*SMALL, *kept(), *shared()) if s.format == name]
-    whole = [data for data in found if len(data) <= SEED_LIMIT]
-    return whole or [data[:SEED_LIMIT] for data in found]
+    return [small for data in found if len(small := shrunk(data)) <= SEED_LIMIT][:40]
+
+
+def shrunk(data: bytes) -> bytes:
+    """A sample with the same shape and little in it: short texts, short lists, few lines."""
+    try:
+        return json.dumps(_pruned(json.loads(data), 0)).encode()
+    except (ValueError, RecursionError):
+        pass
+    lines = data.split(b"\n")[:30]
+    try:
+        return b"\n".join(json.dumps(_pruned(json.loads(ln), 0)).encode() for ln in lines if ln)
+    except (ValueError, RecursionError):
+        return data
+
+
+def _pruned(value: Any, depth: int) -> Any:
+    if isinstance(value, str):
+        return value[:300]
+    if isinstance(value, list):
+        return [_pruned(item, depth + 1) for item in value[: 4 if depth < 3 else 12]]
+    if isinstance(value, dict):
+        return {key: _pruned(item, depth + 1) for key, item in list(value.items())[:40]}
+    return value
 
 
 def fuzz(name: str, seconds: int) -> None:

@@ -16,11 +16,11 @@ import msgspec
 import pytest
 
 from refetch.api import check
-from refetch.effects.mcp import SOURCE, meta_from_annotations
+from refetch.effects.mcp import meta_from_annotations
 from refetch.effects.resolve import arguments
+from refetch.effects.user_tables import UserTools
 from refetch.keys import normalized_key
 from refetch.model import Finding, RunReport, Trace
-from refetch.model.tool import ToolMeta
 from refetch.testing.cases import flags_of, read_cases, score, translate
 
 CASES = read_cases(Path(__file__).with_name("traps.jsonl"))
@@ -36,21 +36,17 @@ def trace_of(case: dict[str, Any]) -> Trace:
     return msgspec.structs.replace(trace, harness=case.get("harness"), tools=tools)
 
 
-class Hints:
-    """What a server's annotations say of its tools, in the shape of a user's table."""
-
-    def __init__(self, annotations: dict[str, Any]) -> None:
-        self._of = {
-            name: meta_from_annotations({"name": name, "annotations": hints})
-            for name, hints in annotations.items()
-        }
-
-    def lookup(self, name: str) -> tuple[ToolMeta, str] | None:
-        return (self._of[name], SOURCE) if name in self._of else None
+def hints_of(annotations: dict[str, Any]) -> UserTools:
+    """What servers' annotations say of their tools."""
+    hints = {
+        name: meta_from_annotations({"name": name, "annotations": said})
+        for name, said in annotations.items()
+    }
+    return UserTools({}, "none", hints)
 
 
 def judge(case: dict[str, Any]) -> RunReport:
-    return check(trace_of(case), user=Hints(case.get("annotations", {})))
+    return check(trace_of(case), user=hints_of(case.get("annotations", {})))
 
 
 def named(cases: list[dict[str, Any]]) -> pytest.MarkDecorator:

@@ -34,6 +34,7 @@ from refetch.reports.json_report import encode
 @choices.FORMAT
 @choices.INPUT_FORMAT
 @choices.CONFIG
+@choices.MCP_TOOLS
 @click.pass_context
 def command(ctx: click.Context, /, path: str, output: str | None, **given: Any) -> None:
     """Turn a trace into a fixture that `refetch replay` and pytest run as a test.
@@ -46,7 +47,7 @@ def command(ctx: click.Context, /, path: str, output: str | None, **given: Any) 
     batch = check_paths(
         [path],
         options=Options(ledger=False),
-        user=choices.user_tools(given["config"]),
+        user=choices.user_tools(given["config"], given["mcp_tools"]),
         input_format=given["input_format"],
         needs=("all",),
     )

@@ -43,6 +43,7 @@ from refetch.reports.registry import format_names
 @click.option("--ignore", multiple=True, metavar="CODE", help="All but these rules.")
 @choices.INPUT_FORMAT
 @choices.CONFIG
+@choices.MCP_TOOLS
 @click.option("--no-ledger", is_flag=True, help="Leave out the repeats that were fine; faster.")
 @click.option("--top", type=click.IntRange(min=0), default=20, metavar="N", show_default=True,
               help="Traces in a table and findings of a rule that text shows; 0: all.")  # fmt: skip
@@ -67,7 +68,7 @@ def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None
     batch = check_paths(
         paths,
         options=options,
-        user=choices.user_tools(given["config"]),
+        user=choices.user_tools(given["config"], given["mcp_tools"]),
         input_format=given["input_format"],
         needs=needs_of(wanted, why=given["why"]),
         jobs=given["jobs"],

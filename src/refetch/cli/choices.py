@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from refetch.effects.mcp import tools_from_list_dump
 from refetch.effects.user_tables import UserTools, load_user_tools
 from refetch.model.errors import UsageError
 
@@ -21,6 +22,12 @@ CONFIG = click.option(
     "--config",
     metavar="FILE",
     help="Tool tables; without it the nearest refetch.toml or pyproject.toml.",
+)
+MCP_TOOLS = click.option(
+    "--mcp-tools",
+    multiple=True,
+    metavar="FILE",
+    help="A saved tools/list answer of an MCP server: its annotations are hints. Repeatable.",
 )
 COLOR = click.option("--color/--no-color", default=None, help="Colours; without it on terminals.")
 FORMAT = click.option(
@@ -36,15 +43,22 @@ WHY = click.option(
 )
 
 
-def user_tools(config: str | None) -> UserTools:
-    """The user's tool tables.
+def user_tools(config: str | None, mcp_tools: Iterable[str] = ()) -> UserTools:
+    """The user's tool tables, with what MCP servers say of their tools.
 
     Raises:
-        UsageError: the file is missing or wrong.
+        UsageError: a file is missing or wrong. InputError: no `tools/list` answer.
     """
     if config is not None and not Path(config).is_file():
         raise UsageError(f"{config}: no such configuration file")
-    return load_user_tools(config if config is not None else Path())
+    found = load_user_tools(config if config is not None else Path())
+    for path in mcp_tools:
+        try:
+            data = Path(path).read_bytes()
+        except OSError as error:
+            raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from None
+        found.hints.update(tools_from_list_dump(data, path))
+    return found
 
 
 def per_tool_limits(pairs: Iterable[str]) -> dict[str, int]:

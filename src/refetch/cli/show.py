@@ -22,6 +22,7 @@ from refetch.reports.batch import Batch
 @choices.FORMAT
 @choices.INPUT_FORMAT
 @choices.CONFIG
+@choices.MCP_TOOLS
 @choices.COLOR
 @click.pass_context
 def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None:
@@ -35,7 +36,7 @@ def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None
     batch = check_paths(
         paths,
         options=Options(),
-        user=choices.user_tools(given["config"]),
+        user=choices.user_tools(given["config"], given["mcp_tools"]),
         input_format=given["input_format"],
         needs=("all", "keys"),
     )

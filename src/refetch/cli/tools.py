@@ -33,6 +33,7 @@ from refetch.reports.text import joined
 )
 @choices.INPUT_FORMAT
 @choices.CONFIG
+@choices.MCP_TOOLS
 @choices.COLOR
 @click.pass_context
 def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None:
@@ -51,7 +52,9 @@ def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None
     if paths:
         from refetch.cli.tool_use import tool_use, used_lines, used_stubs
 
-        used, problems = tool_use(paths, choices.user_tools(given["config"]), given["input_format"])
+        used, problems = tool_use(
+            paths, choices.user_tools(given["config"], given["mcp_tools"]), given["input_format"]
+        )
         if given["stubs"]:
             write_text(sys.stdout, used_stubs(used))
         elif given["format_name"] == "text":

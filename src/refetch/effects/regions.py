@@ -158,8 +158,10 @@ def capped(region: Region, rule: RegionRule) -> Region:
 
 def inside(part: Region, whole: Region) -> bool:
     """Whether one delivered region holds all of another."""
-    if whole.kind == "all" or part == whole:
+    if part == whole:
         return True
+    if whole.kind == "all":
+        return _part_of_all(part)
     if part.kind != whole.kind or part.unit != whole.unit:
         return False
     if part.kind == "range":
@@ -169,6 +171,17 @@ def inside(part: Region, whole: Region) -> bool:
     if part.kind == "fields":
         return part.fields <= whole.fields
     return part.kind == "tail" and part.low <= whole.low
+
+
+def _part_of_all(part: Region) -> bool:
+    """Whether a request without a region delivers this part too.
+
+    Of a document, yes. Of a listing it may have been the first page alone: pages, cursors and
+    places in a list are asked for because there is more.
+    """
+    if part.kind == "range":
+        return part.unit in ("line", "byte")
+    return part.kind in ("all", "fields", "tail")
 
 
 def union_parts(part: Region, delivered: Sequence[Region]) -> list[int] | None:

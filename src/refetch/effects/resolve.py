@@ -48,6 +48,10 @@ class ToolTable(Protocol):
         """Metadata and the label of its source, or None."""
         ...
 
+    def hint(self, name: str) -> MetaSource | None:
+        """What the tool's MCP server says of it, or None."""
+        ...
+
 
 class Access(NamedTuple):
     """One thing a call reads: canonical resource, the form it is looked at, the part asked."""
@@ -134,8 +138,9 @@ class Resolver:
         found = self._facts.get(name)
         if found is None:
             rows: list[MetaSource | None] = [
-                self._user.lookup(name) if self._user else None,
+                self._user.lookup(name) if self._user is not None else None,
                 (self._header[name], "trace") if name in self._header else None,
+                self._user.hint(name) if self._user is not None else None,
                 catalogue.lookup(self._harness, name),
             ]
             found = self._facts[name] = ToolFacts(name, tuple(row for row in rows if row))
@@ -205,8 +210,10 @@ class _Resolution:
         if effect is None:
             command = command_of(call.name, self.args, facts.shell)
             if command is not None:
-                # Without a recorded working directory an earlier `cd` may decide what this reads.
-                shell = read_command(command, call.cwd, call.context if call.cwd is None else None)
+                # Variables, aliases and, where it is not recorded, the directory may have been set
+                # by an earlier command.
+                alone = call.cwd is not None and facts.persistent is False
+                shell = read_command(command, call.cwd, None if alone else call.context)
                 effect = shell.effect
                 self.sources["effect"] = "shell"
         declared = effect is not None

@@ -71,6 +71,7 @@ def read_command(
     # The grammar and the tables cost more than the rest of the start-up.
     from refetch.effects import shell
     from refetch.effects.resolve import Access, WriteTarget
+    from refetch.effects.shell.effect import SHELL_DIRECTORY
 
     if isinstance(command, str):
         found = shell.classify(command, cwd, context is not None)
@@ -98,7 +99,9 @@ def read_command(
     writes = []
     for target in found.writes:
         if target.resource.startswith("shell:"):
-            if context is not None:
+            # Where each call records its directory, an earlier `cd` is in there.
+            moves = target.resource == SHELL_DIRECTORY
+            if context is not None and not (moves and cwd is not None):
                 writes.append(WriteTarget(f"shell:{context}", target.change))
         elif target.resource != "*":
             writes.append(WriteTarget(canonical_resource(target.resource, cwd), target.change))

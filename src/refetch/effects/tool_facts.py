@@ -20,7 +20,7 @@ MetaSource = tuple[ToolMeta, str]
 ANNOTATIONS = "mcp-annotations"
 """How the label of a server's own annotations begins: hints, so that they make a call inferred."""
 
-_OWN_HANDLING = frozenset(("effect", "mutates", "shell", "change", "schema"))
+_OWN_HANDLING = frozenset(("effect", "mutates", "shell", "persistent", "change", "schema"))
 _FIELDS = tuple(f for f in ToolMeta.__struct_fields__ if f not in _OWN_HANDLING)
 
 
@@ -57,6 +57,7 @@ class ToolFacts:
         self.annotated = any(label.startswith(ANNOTATIONS) for label in self.labels.values())
         self.effects = tuple(_effects(layers))
         self.shell: str | None = self._first("shell", keep=False)
+        self.persistent: bool | None = self._first("persistent", keep=False)
         self.change: str = self._first("change", keep=False) or "any"
         self.resource = as_list(declared["resource"])
         self.depends_on = as_list(declared["depends_on"])

@@ -20,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from refetch.effects.mcp import SOURCE as ANNOTATIONS
 from refetch.effects.names import effect_of_name
 from refetch.model.errors import UsageError
 from refetch.model.tool import EFFECTS, RegionRule, ToolMeta
@@ -42,11 +43,18 @@ class UserTools:
     Args:
         tools: metadata by exact name or glob, in the order of the file.
         source: the file (or whatever declared them) as findings name it.
+        hints: what MCP servers say of their tools, by the server's name for them.
     """
 
-    def __init__(self, tools: Mapping[str, ToolMeta], source: str) -> None:
+    def __init__(
+        self,
+        tools: Mapping[str, ToolMeta],
+        source: str,
+        hints: Mapping[str, ToolMeta] | None = None,
+    ) -> None:
         self.source = source
         self.tools = dict(tools)
+        self.hints = dict(hints or {})
         globs = [name for name in self.tools if not _GLOB.isdisjoint(name)]
         self._globs = sorted(globs, key=len, reverse=True)
 
@@ -62,6 +70,11 @@ class UserTools:
                 return None
             meta = self.tools[pattern]
         return meta, self.source
+
+    def hint(self, name: str) -> tuple[ToolMeta, str] | None:
+        """What an MCP server says of a tool; harnesses put the server's name before its own."""
+        meta = self.hints.get(name) or self.hints.get(re.split(r"__|[./:]", name)[-1])
+        return None if meta is None else (meta, ANNOTATIONS)
 
 
 def load_user_tools(path_or_start_dir: str | os.PathLike[str]) -> UserTools:

@@ -34,7 +34,8 @@ class ToolMeta(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
     `resource` and `depends_on` are templates: `file:{path}` takes the argument `path`; a template
     whose argument is absent yields nothing; `{path=.}` gives a default. `effect` is one of
     `EFFECTS` or a table by argument: `{"by": "command", "view": "read", "create": "write"}` (`"*"`
-    for any other value).
+    for any other value). `shell` names the argument with a command line; `persistent` says whether
+    variables set by one command live on in the next (assumed where nobody says).
     """
 
     mutates: bool | None = None
@@ -61,4 +62,5 @@ class ToolMeta(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
     independent: list[str] | None = None
     change: str | None = None
     shell: str | None = None
+    persistent: bool | None = None
     noise: list[str] | None = None

@@ -69,6 +69,7 @@ class Tool:
     independent: list[str] | None = None
     change: str | None = None
     shell: str | None = None
+    persistent: bool | None = None
     noise: list[str] | None = None
     cwd: str | Callable[[Args], str | None] | None = None
 

@@ -222,3 +222,19 @@ def test_tools_of_something_broken(tmp_path: Path) -> None:
     result = run("tools", tmp_path / "nope")
     assert result.exit_code == 2
     assert "no such file" in result.stderr
+
+
+def test_annotations_of_an_mcp_server_are_hints(tmp_path: Path) -> None:
+    dump = tmp_path / "tools.json"
+    dump.write_text(
+        json.dumps({"tools": [{"name": "look", "annotations": {"readOnlyHint": True}}]})
+    )
+    asked = call(0, 1, "mcp__notes__look", {"id": 1}, result="x")
+    trace = tmp_path / "t.jsonl"
+    trace.write_text(native(asked, {**asked, "seq": 1, "turn": 2}))
+    assert "1 redundant" not in run("check", trace).stdout
+    hinted = run("check", trace, "--mcp-tools", dump)
+    assert "1 redundant" in hinted.stdout
+    assert "(inferred)" in hinted.stdout
+    assert "mcp-annotations" in run("tools", trace, "--mcp-tools", dump).stdout
+    assert run("check", trace, "--mcp-tools", tmp_path / "none.json").exit_code == 2

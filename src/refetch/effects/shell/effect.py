@@ -28,6 +28,7 @@ OPAQUE = "opaque"
 EVERYTHING = "*"
 WORK_TREE = "file:**"
 SHELL_STATE = "shell:"
+SHELL_DIRECTORY = "shell:directory"
 
 
 class ShellRead(msgspec.Struct, frozen=True):

@@ -137,11 +137,11 @@ def finished(outcome: Outcome) -> ShellEffect:
     )
 
 
-def shell_state(persistent: bool) -> Outcome:
+def shell_state(persistent: bool, resource: str = SHELL_STATE) -> Outcome:
     """A change of the shell itself: it outlives the command only in a persistent shell."""
     outcome = Outcome(NEUTRAL)
     if persistent:
-        outcome.write(SHELL_STATE, "modify")
+        outcome.write(resource, "modify")
     return outcome
 
 

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from refetch.effects.shell.call import Call, neutral
-from refetch.effects.shell.effect import NEUTRAL, READS, SHELL_STATE, VOLATILE, WRITES
+from refetch.effects.shell.effect import (
+    NEUTRAL,
+    READS,
+    SHELL_DIRECTORY,
+    SHELL_STATE,
+    VOLATILE,
+    WRITES,
+)
 from refetch.effects.shell.outcome import Opaque, Outcome, opaque, shell_state
 from refetch.effects.shell.words import Glob, QuotedUnresolved, Unresolved, file_resource
 from refetch.keys.paths import lexical_path
@@ -112,7 +119,7 @@ def cd(call: Call) -> Outcome:
     elif state.cwd is not None:
         moved = lexical_path(target, state.cwd or None)
         state.cwd = "" if moved == "." else moved
-    outcome = shell_state(state.keeps_changes)
+    outcome = shell_state(state.keeps_changes, SHELL_DIRECTORY)
     outcome.sure = True
     return outcome
 

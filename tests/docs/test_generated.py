@@ -20,7 +20,10 @@ def script(name: str) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["write_rules_page", "write_formats_page"])
+PAGES = ["write_rules_page", "write_formats_page", "write_cost_page"]
+
+
+@pytest.mark.parametrize("name", PAGES)
 def test_the_page_is_up_to_date(name: str, shared_dir: Path) -> None:
     assert shared_dir.is_dir()
     module = script(name)

@@ -47,6 +47,7 @@ from refetch.reports.registry import format_names
 @click.option("--no-ledger", is_flag=True, help="Leave out the repeats that were fine; faster.")
 @click.option("--top", type=click.IntRange(min=0), default=20, metavar="N", show_default=True,
               help="Traces in a table and findings of a rule that text shows; 0: all.")  # fmt: skip
+@click.option("--no-cost", is_flag=True, help="Leave out what findings cost.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, metavar="N",
               help="Processes at most. Default: one a processor for many files.")  # fmt: skip
 @choices.COLOR
@@ -72,6 +73,7 @@ def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None
         input_format=given["input_format"],
         needs=needs_of(wanted, why=given["why"]),
         jobs=given["jobs"],
+        cost=not given["no_cost"],
     )
     apply_selection(batch, keep)
     write_reports(batch, wanted, look_of(given["color"], why=given["why"], top=given["top"]))

@@ -27,6 +27,7 @@ class Work(msgspec.Struct, frozen=True):
     user: ToolTable | None = None
     input_format: str | None = None
     needs: frozenset[str] = frozenset()
+    cost: bool = True
 
     def check(self, family: Sequence[Unit]) -> Batch:
         """Read and judge; never raises for what the files hold."""
@@ -41,6 +42,10 @@ class Work(msgspec.Struct, frozen=True):
             batch.errors += trace.problems
             try:
                 report = check(trace, options=self.options, user=self.user)
+                if self.cost and report.findings:
+                    from refetch.cost import costed
+
+                    report = costed(report, trace)
             except Exception as error:
                 # A bug in one rule must not hide the verdicts on everything else.
                 batch.errors.append(_bug(trace, error))
@@ -59,12 +64,14 @@ def check_paths(
     input_format: str | None = None,
     needs: Collection[str] = (),
     jobs: int = 1,
+    cost: bool = True,
 ) -> Batch:
     """Read and judge everything the paths lead to; never raises for what the files hold.
 
     Args:
         needs: what the reports need beside the verdicts (see `Format.needs`).
         jobs: processes at most; 0 takes one a processor where the files are worth it.
+        cost: whether findings say what they cost.
 
     Raises:
         UsageError: no reader has the name `input_format`.
@@ -74,7 +81,7 @@ def check_paths(
     processes = 1 if "all" in needs else processes_for(families, jobs)
     # Traces are not sent between processes.
     wanted = frozenset(needs) - {"one"} if processes > 1 else frozenset(needs)
-    work = Work(options, user, input_format, wanted)
+    work = Work(options, user, input_format, wanted, cost)
     batch = Batch(budget=options.budget, user=user)
     for path in filter(_is_packaged, paths):
         work.judge(batch, [_packaged_trace(path)])
@@ -91,7 +98,12 @@ def check_paths(
         batch.checked += part.checked
     if processes > 1 and "one" in needs and len(batch.checked) == 1:
         return check_paths(
-            paths, options=options, user=user, input_format=input_format, needs=needs
+            paths,
+            options=options,
+            user=user,
+            input_format=input_format,
+            needs=needs,
+            cost=cost,
         )
     return batch
 

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from refetch import __version__
-from refetch.model.finding import Acquittal
+from refetch.cost.totals import total_of, totals_by_rule, totals_by_tool
+from refetch.model.finding import Acquittal, RunReport
 from refetch.reports.batch import Batch, Checked, summarize
 from refetch.reports.look import Look
 
@@ -47,8 +48,20 @@ def trace_document(checked: Checked) -> dict[str, Any]:
         "counts": {"total": report.calls, "by_tool": report.by_tool},
         "recognised": report.recognised,
         "recognised_by": report.recognised_by,
+        "cost": cost_document(report),
         "findings": [finding.to_dict() for finding in report.findings],
         "acquitted": [_acquittal(acquittal) for acquittal in report.acquitted],
+    }
+
+
+def cost_document(report: RunReport) -> dict[str, Any]:
+    """What the redundant calls of a trace cost, and by rule and tool; advice is apart."""
+    flags = report.flags
+    return {
+        "flags": msgspec.to_builtins(total_of(flags)),
+        "advice": msgspec.to_builtins(total_of(report.findings, level="advice")),
+        "by_rule": msgspec.to_builtins(totals_by_rule(report.findings)),
+        "by_tool": msgspec.to_builtins(totals_by_tool(report.findings)),
     }
 
 

@@ -9,6 +9,7 @@ from refetch.reports.batch import Batch, Checked, Summary, summarize
 from refetch.reports.escape import escaped
 from refetch.reports.look import Look
 from refetch.reports.paint import Paint, plain_marks
+from refetch.reports.text_cost import cost_line
 from refetch.reports.text_findings import finding_lines
 from refetch.reports.text_header import calls_text, clean_line, header, percent
 from refetch.reports.text_ledger import acquittal_lines, ledger_lines, recognised_line
@@ -70,6 +71,8 @@ def _single(batch: Batch, one: Checked, look: Look) -> Iterator[str]:
     summary = summarize([one])
     if report.findings:
         yield header(batch, report, paint)
+        if cost := cost_line(report.findings):
+            yield cost
         if one.trace is not None and len(one.trace.calls) <= SMALL:
             yield ""
             yield from path_lines(one.trace, report, look, batch.user)
@@ -92,6 +95,8 @@ def _many(batch: Batch, look: Look) -> Iterator[str]:
         total = f"{summary.redundant} redundant of {calls_text(summary.calls)}{share}"
         advice = f" · {summary.advice} advice" if summary.advice else ""
         yield f"{paint(total, 'bold')} in {summary.traces} traces{advice}"
+        if cost := cost_line(f for one in batch.checked for f in one.report.findings):
+            yield cost
         yield ""
         yield from table_lines(batch, look)
         yield ""

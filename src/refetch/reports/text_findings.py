@@ -10,6 +10,7 @@ from refetch.model.trace import MAIN
 from refetch.reports.escape import escaped
 from refetch.reports.look import Look
 from refetch.reports.paint import Paint, cells, shortened_pair
+from refetch.reports.text_cost import finding_cost
 
 REMEDIES: dict[str, str] = {
     "RF001": "ask once: drop equal calls from a batch before they run",
@@ -76,6 +77,7 @@ def _about(finding: Finding) -> Iterator[str]:
     yield finding.context if finding.context != MAIN else ""
     yield "a second side effect" if finding.side_effect else ""
     yield f"blame: {finding.blame}" if finding.blame not in (None, "model") else ""
+    yield finding_cost(finding)
 
 
 def _turns(finding: Finding) -> str:

@@ -18,7 +18,7 @@ from refetch.reports.look import Look
 
 SOURCES = ("sloppy", "well-behaved", "transient-retry", *sorted(map(str, EXAMPLES.iterdir())))
 TRACE_KEYS = set(
-    "run source format turns order calls attempts counts findings acquitted "
+    "run source format turns order calls attempts counts cost findings acquitted "
     "recognised recognised_by".split()
 )
 FINDING_KEYS = set(

@@ -71,6 +71,7 @@ def read(data: bytes, source: str) -> list[Trace]:
 def _database(data: bytes, source: str) -> list[Trace]:
     traces = []
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.text_factory = _text
         try:
             connection.deserialize(data)
             for (session,) in connection.execute(_SESSIONS).fetchall():
@@ -85,7 +86,8 @@ def _database(data: bytes, source: str) -> list[Trace]:
                     }
                     reading.message(Record(fields, f"$.messages[{session}][{number}]"))
                 traces.append(reading.build.trace())
-        except (sqlite3.Error, MemoryError, OverflowError) as error:
+        except (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError) as error:
+            # A broken schema can hold any bytes, which then stand in SQLite's own messages.
             raise InputError(
                 source,
                 f"a SQLite database, but not one of Goose: {error}",
@@ -95,6 +97,10 @@ def _database(data: bytes, source: str) -> list[Trace]:
     if not traces:
         raise InputError(source, "no sessions in this database", expected="at least one session")
     return traces
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 class _Reading:

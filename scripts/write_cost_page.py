@@ -36,9 +36,13 @@ Each figure says where its tokens come from:
 
 | source | meaning |
 |---|---|
-| measured | recorded with the call, or by how much the prompt grew from one request to the next, shared among the results of the turn by length |
+| measured | recorded with the call, or the growth of the prompt, shared by length (see below) |
 | counted | counted with OpenAI's o200k encoding, without a network (extra `cost`) |
 | estimated | four characters a token |
+
+The growth of a prompt is what a request has more than the one before, less what the model wrote; it
+is shared among the results of the turn. Where a log counts too little of what the model wrote, as
+Claude Code's do, the rest of it is taken for results: such a figure is an upper bound.
 
 ## How far the other two are off
 

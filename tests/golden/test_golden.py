@@ -22,6 +22,21 @@ CASES: dict[str, tuple[object, ...]] = {
     "check-sloppy-narrow.txt": ("check", "sloppy"),
     "check-fixtures.txt": ("check", *FIXTURES),
     "check-fixtures.jsonl": ("check", *FIXTURES, "--format", "jsonl"),
+    **{
+        f"check-fixtures.{suffix}": ("check", *FIXTURES, "--format", name)
+        for name, suffix in (
+            ("sarif", "sarif"),
+            ("junit", "xml"),
+            ("github", "github.txt"),
+            ("markdown", "md"),
+            ("csv", "csv"),
+            ("csv-calls", "calls.csv"),
+        )
+    },
+    **{
+        f"check-examples.{suffix}": ("check", "examples/traces", "--format", name)
+        for name, suffix in (("sarif", "sarif"), ("junit", "xml"), ("markdown", "md"))
+    },
     "check-fixtures-why.txt": ("check", *FIXTURES, "--why"),
     "check-examples.txt": ("check", "examples/traces"),
     "check-timeout-session.txt": ("check", "examples/traces/timeout-session.jsonl"),
@@ -37,6 +52,7 @@ ENVIRONMENT = {"check-sloppy-narrow.txt": {"COLUMNS": "64"}}
 def scrubbed(text: str) -> str:
     """The text without what changes from release to release: versions, prices of models."""
     text = re.sub(r"\$\d+\.\d+(-\d+\.\d+)?", "$MONEY", text)
+    text = re.sub(r'("semanticVersion": ")[^"]+', r"\1VERSION", text)
     text = re.sub(r'("usd_(?:low|high)": ?)[\d.e-]+', r"\1MONEY", text)
     return re.sub(rf'("refetch": ?")({re.escape(refetch.__version__)})(")', r"\1VERSION\3", text)
 

@@ -9,6 +9,7 @@ import click
 from refetch.cli import choices
 from refetch.cli.checking import check_paths, exit_code
 from refetch.cli.errors import report_problems
+from refetch.cli.known import read_known, report_known, without_known, write_known
 from refetch.cli.output import look_of, needs_of, targets, write_reports
 from refetch.cli.selecting import apply_selection, selection
 from refetch.judge import Options
@@ -47,6 +48,8 @@ from refetch.reports.registry import format_names
 @click.option("--no-ledger", is_flag=True, help="Leave out the repeats that were fine; faster.")
 @click.option("--top", type=click.IntRange(min=0), default=20, metavar="N", show_default=True,
               help="Traces in a table and findings of a rule that text shows; 0: all.")  # fmt: skip
+@click.option("--known", metavar="FILE", help="Findings that are known do not fail.")
+@click.option("--write-known", metavar="FILE", help="Write the findings as known and pass.")
 @click.option("--no-cost", is_flag=True, help="Leave out what findings cost.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, metavar="N",
               help="Processes at most. Default: one a processor for many files.")  # fmt: skip
@@ -76,6 +79,12 @@ def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None
         cost=not given["no_cost"],
     )
     apply_selection(batch, keep)
+    if given["write_known"]:
+        written = write_known(given["write_known"], batch)
+        click.echo(f"{written} findings are known now: {given['write_known']}", err=True)
+    if known_file := given["known"] or given["write_known"]:
+        met, vanished = without_known(batch, read_known(known_file))
+        report_known(met, vanished)
     write_reports(batch, wanted, look_of(given["color"], why=given["why"], top=given["top"]))
     report_problems(batch)
     ctx.exit(exit_code((one.report for one in batch.checked), batch.errors, given["fail_on"]))

@@ -23,10 +23,11 @@ class Format(msgspec.Struct, frozen=True):
     module: str
     needs: str = ""
     suffixes: tuple[str, ...] = ()
+    function: str = "render"
 
     def render(self, batch: Batch, look: Look) -> str:
         """The whole report as text, line feed at the end."""
-        text: str = import_module(self.module).render(batch, look)
+        text: str = getattr(import_module(self.module), self.function)(batch, look)
         return text
 
 
@@ -35,6 +36,12 @@ FORMATS: tuple[Format, ...] = (
     Format("text", "for people, in a terminal", f"{_HERE}.text", "one", (".txt",)),
     Format("json", "one JSON document", f"{_HERE}.json_report", "keys", (".json",)),
     Format("jsonl", "one line of JSON a trace", f"{_HERE}.jsonl_report", "keys", (".jsonl",)),
+    Format("sarif", "SARIF 2.1.0, for code scanning", f"{_HERE}.sarif", "", (".sarif",)),
+    Format("junit", "JUnit XML, for CI", f"{_HERE}.junit", "", (".xml",)),
+    Format("github", "annotations of GitHub Actions", f"{_HERE}.github"),
+    Format("markdown", "a comment or a step summary", f"{_HERE}.markdown", "", (".md",)),
+    Format("csv", "the findings as CSV", f"{_HERE}.tables", "", (".csv",), "render_findings"),
+    Format("csv-calls", "the calls as CSV", f"{_HERE}.tables", "all", (), "render_calls"),
 )
 
 

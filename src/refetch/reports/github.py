@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from refetch.model.finding import Finding
 from refetch.model.trace import Problem
-from refetch.reports.batch import Batch
+from refetch.reports.batch import Batch, summarize
 from refetch.reports.escape import escaped
 from refetch.reports.look import Look
 from refetch.reports.wording import sentence
@@ -19,7 +19,9 @@ _KINDS = {"flag": "error", "advice": "notice"}
 
 def render(batch: Batch, look: Look) -> str:
     """One command a line."""
-    rows: dict[str, list[str]] = {"error": [], "notice": []}
+    summary = summarize(batch.checked)
+    answer = f"{summary.redundant} redundant of {summary.calls} calls, {summary.advice} advice"
+    rows: dict[str, list[str]] = {"error": [], "notice": [f"::notice title=refetch::{answer}"]}
     for problem in batch.errors:
         rows["error"].append(_problem(problem))
     for one in batch.checked:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.cli.runner import READ, call, native, run
 
 
 def rereads(*paths: str, turn: int = 1) -> str:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for path in paths:
         for _ in range(2):
             rows.append(call(len(rows), turn + len(rows), "read", {"path": path}, result="x"))

@@ -125,7 +125,7 @@ def test_each_annotation_is_one_command(index: int) -> None:
     text = form_named("github").render(batch_of(HOSTILE[index]), Look())
     for line in text.splitlines():
         assert re.fullmatch(r"::(error|notice) [^\n]*?title=[^:,]*::[^\n]*", line), line
-    assert len(text.splitlines()) == 3
+    assert len(text.splitlines()) == 4
 
 
 @pytest.mark.parametrize("name", ["csv", "csv-calls"])

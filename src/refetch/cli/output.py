@@ -62,9 +62,10 @@ def write_reports(batch: Batch, wanted: Sequence[Target], look: Look) -> None:
             write_text(sys.stdout, target.format.render(batch, look))
             continue
         plain = msgspec.structs.replace(look, color=False, ascii=False, width=_FILE_WIDTH)
+        text = target.format.render(batch, plain)  # before the file that may be there is emptied
         try:
             with Path(target.path).open("w", encoding="utf-8", newline="\n") as file:
-                file.write(target.format.render(batch, plain))
+                file.write(text)
         except OSError as error:
             raise UsageError(f"{target.path}: cannot be written: {error.strerror}") from None
 

@@ -16,6 +16,7 @@ COMMANDS: dict[str, str] = {
     "show": "Print the calls of a trace in order, marked.",
     "explain": "Say what a rule or an acquittal means.",
     "tools": "List tools and what is known of them; judge shell commands.",
+    "report": "Write a page on some traces.",
     "convert": "Write traces in another format.",
     "capture": "Turn a trace into a fixture, so that it stays as a test.",
     "replay": "Run a fixture and compare its findings with what it expects.",

@@ -3,15 +3,16 @@
 Sniff: messages with `lc` and `kwargs` (`dumps`), with `type` and `data` (`messages_to_dict`), or
 with a `type` of human/ai/tool beside `content` (`model_dump`).
 
-- Turn: one AI message. Context: `main`; a `langgraph_checkpoint_ns` in a message's metadata names
-  a sub-graph.
+- Turn: one AI message; the chunks of a streamed one are joined. Context: always `main`.
 - Calls: `tool_calls`, else `additional_kwargs.tool_calls`; `invalid_tool_calls` never ran.
   Results: tool messages by `tool_call_id`.
-- Outcomes: `status: error`; else ok. Usage and model: `usage_metadata`, `response_metadata`.
-- Context loss: a `RemoveMessage` loses the results it names; of all messages, all.
+- Outcomes: `status: error`, a timeout where it says so; else ok. Usage and model: `usage_metadata`, `response_metadata`.
+- Context loss: a `RemoveMessage` loses the results it names; of all messages, all. A state that
+  holds a result no longer has lost it.
 - Snapshots repeat all messages at each node: a message with an id that was read is not read again.
 
-What the format cannot tell: times, and messages that a trimmer left out of a request.
+What the format cannot tell: times, sub-graphs (their messages carry no name of theirs), and what a
+trimmer left out of a single request.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from msgspec import Raw
 
 from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import NULL, beginning, parsed_args
+from refetch.readers.failures import failed_as
 from refetch.readers.json_records import mapping, parts, plain
 from refetch.readers.records import Record, record_lists, sniffed_records
 from refetch.readers.sniff import Sniffed, members, small_text
-from refetch.readers.trace_builder import TraceBuilder
+from refetch.readers.trace_builder import OpenCall, TraceBuilder
 
 NAME = "langchain"
 _KEYS = ("messages",)
@@ -83,6 +85,8 @@ def read(data: bytes, source: str) -> list[Trace]:
         if same is None:
             same = _Reading(source)
             readings.append(same)
+        elif "messages" in one.around:
+            same.forget(ids)
         for record in records:
             same.take(record)
     traces = []
@@ -118,6 +122,13 @@ class _Reading:
         self.build = TraceBuilder(source, NAME)
         self.seen: set[str] = set()
         self.results: dict[str, int] = {}
+        self.streamed: dict[tuple[str | None, str], OpenCall] = {}
+
+    def forget(self, ids: set[str]) -> None:
+        """A whole state follows that holds the messages `ids` and no others."""
+        gone = [own for own in self.results if own not in ids]
+        if gone:
+            self.build.lose("trim", lost=sorted(self.results.pop(own) for own in gone))
 
     def take(self, record: Record) -> None:
         """One message, unless it was read before."""
@@ -126,6 +137,9 @@ class _Reading:
         own = small_text(fields.get("id"))
         if kind == "remove":
             self._remove(own)
+            return
+        if kind == "ai" and (pieces := parts(fields.get("tool_call_chunks", NULL))):
+            self._stream(own, fields, pieces, record)
             return
         if own is not None:
             if own in self.seen:
@@ -141,16 +155,48 @@ class _Reading:
     def _remove(self, own: str | None) -> None:
         if own == _ALL:
             self.build.lose("trim")
+            self.results.clear()
         elif own in self.results:
-            self.build.lose("trim", lost=[self.results[own]])
+            self.build.lose("trim", lost=[self.results.pop(own)])
 
-    def _answer(self, fields: dict[str, Raw], record: Record) -> None:
+    def _begin(self, fields: dict[str, Raw]) -> None:
         metadata = mapping(fields.get("response_metadata"))
         model = metadata.get("model_name", metadata.get("model"))
         self.build.begin_turn(
             model=model if isinstance(model, str) else None,
             usage=mapping(fields.get("usage_metadata")),
         )
+
+    def _stream(
+        self, own: str | None, fields: dict[str, Raw], pieces: list[Raw], record: Record
+    ) -> None:
+        """A piece of a streamed message: its arguments are texts to be joined, call by call.
+
+        What a piece itself shows as `tool_calls` are guesses at arguments that are not whole yet.
+        """
+        if own is None or own not in self.seen:
+            self._begin(fields)
+        if own is not None:
+            self.seen.add(own)
+        for raw in pieces:
+            piece = members(raw)
+            key = (own, bytes(piece.get("index", NULL)).decode("utf-8", "replace"))
+            call, call_id = self.streamed.get(key), small_text(piece.get("id"))
+            if call is None or (call_id is not None and call_id != call.fields["call_id"]):
+                call = self.streamed[key] = self.build.call(
+                    small_text(piece.get("name")) or "",
+                    call_id=call_id,
+                    line=record.line,
+                    path=record.path,
+                    raw_args="",
+                )
+            text = plain(piece.get("args"))
+            if isinstance(text, str) and not call.answered:
+                call.fields["raw_args"] += text
+                call.fields["args"] = parsed_args(call.fields["raw_args"])
+
+    def _answer(self, fields: dict[str, Raw], record: Record) -> None:
+        self._begin(fields)
         extra = members(fields.get("additional_kwargs"))
         asked = parts(fields.get("tool_calls", NULL))
         for at, raw in enumerate(asked):
@@ -188,4 +234,4 @@ class _Reading:
         content = fields.get("content", Raw(b'""'))
         failed = small_text(fields.get("status")) == "error"
         error = (beginning(content) or "error") if failed else None
-        call.answer(content, "error" if failed else "ok", error=error)
+        call.answer(content, failed_as(error) if failed else "ok", error=error)

@@ -2,8 +2,11 @@
 
 Sniff: runs with `run_type` beside `inputs` or `trace_id`.
 
-- Traces: one for each `trace_id`. Turn: a run of type "llm". Context: the agents around it, as in
-  span formats (a graph's nodes begin no history of their own).
+- Traces: one for each `trace_id`. Turn: a run of type "llm".
+- Context: the graph around it; a run is a graph where the `langgraph_checkpoint_ns` of a run in it
+  goes a step deeper than its own (all runs below a node inherit the node's name, sub-graphs too).
+  Elsewhere the run that holds several requests, or the tool that a run happened in.
+- Exports that leave runs out: a run stands below the nearest exported one of its `dotted_order`.
 - Calls: runs of type "tool", and the calls in a model's answer; one that stands in both is one.
 - Outcomes: `error`. Times, usage and model: recorded. People: human messages in prompts.
 
@@ -12,7 +15,7 @@ What the format cannot tell: context loss, and arguments that a tracer was told 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Raw
 
@@ -29,6 +32,7 @@ NAME = "langsmith"
 _KEYS = ("runs",)
 _KINDS = {"tool": "tool", "llm": "model"}
 _DEPTH = 60
+_SPACE = "langgraph_checkpoint_ns"
 
 
 def sniff(sniffed: Sniffed) -> bool:
@@ -46,24 +50,77 @@ def read(data: bytes, source: str) -> list[Trace]:
         InputError: there are no runs.
     """
     problems: list[Problem] = []
-    runs: dict[str, list[Span]] = {}
+    runs: dict[str, list[_Run]] = {}
     for one in record_lists(data, source, _KEYS, "run", problems):
         for record in one.records:
             _collect(record, None, runs, 0)
     traces = []
-    for run, spans in runs.items():
+    for run, found in runs.items():
         build = TraceBuilder(source, NAME)
         build.run = run
-        inferred = SpanTree(spans, build).tell()
+        _join(found)
+        _mark_graphs(found)
+        inferred = SpanTree([*_insides(found), *(one.span for one in found)], build).tell()
         traces.append(build.trace(turns="inferred" if inferred else "recorded"))
     traces[0].problems.extend(problems)
     return traces
 
 
-def _collect(record: Record, trace_id: str | None, runs: dict[str, list[Span]], depth: int) -> None:
+class _Run(NamedTuple):
+    """A span, the name space of the graph's node it ran in, and the runs around it."""
+
+    span: Span
+    space: str
+    around: list[str]
+
+
+def _join(runs: list[_Run]) -> None:
+    """Runs whose parent was not exported move below the nearest run that was."""
+    known = {run.span.id for run in runs}
+    for run in runs:
+        if run.span.parent is not None and run.span.parent not in known:
+            found = (own for own in reversed(run.around) if own in known and own != run.span.id)
+            run.span.parent = next(found, None)
+
+
+def _mark_graphs(runs: list[_Run]) -> None:
+    by_id = {run.span.id: run for run in runs}
+    for run in runs:
+        parent = by_id.get(run.span.parent or "")
+        if not run.space or parent is None or parent.span.kind != "other":
+            continue
+        if not parent.space or run.space.startswith(parent.space + "|"):
+            parent.span.kind, parent.span.node = "agent", False
+
+
+def _insides(runs: list[_Run]) -> list[Span]:
+    """Agents for what ran inside a tool; with them, one for what ran inside none."""
+    tools = {run.span.id: run.span for run in runs if run.span.kind == "tool"}
+    kinds = {run.span.id: run.span.kind for run in runs}
+    found: dict[str, Span] = {}
+    for run in runs:
+        tool = tools.get(run.span.parent or "")
+        if tool is not None and not _same_call(tool, run.span):
+            key = f"in {tool.id}"
+            found.setdefault(key, Span(key, tool.id, "agent", tool.name, tool.started))
+            run.span.parent = key
+    if found and any(run.span.parent is None and kinds[run.span.id] != "other" for run in runs):
+        found["run"] = Span("in run", None, "agent", "run")
+        for run in runs:
+            if run.span.parent is None:
+                run.span.parent = "in run"
+    return list(found.values())
+
+
+def _same_call(around: Span, span: Span) -> bool:
+    """A tool run in a tool run of its name is the same call once more (a wrapper, a retry)."""
+    return span.kind == "tool" and span.name == around.name
+
+
+def _collect(record: Record, trace_id: str | None, runs: dict[str, list[_Run]], depth: int) -> None:
     own = small_text(record.get("id"))
     trace_id = small_text(record.get("trace_id")) or trace_id or own or "runs"
-    runs.setdefault(trace_id, []).append(_span(record))
+    runs.setdefault(trace_id, []).append(_run(record))
     if depth < _DEPTH:
         for at, raw in enumerate(parts(record.get("child_runs"))):
             child = members(raw)
@@ -73,7 +130,7 @@ def _collect(record: Record, trace_id: str | None, runs: dict[str, list[Span]], 
             _collect(Record(child, place, record.line), trace_id, runs, depth + 1)
 
 
-def _span(record: Record) -> Span:
+def _run(record: Record) -> _Run:
     metadata = mapping(record.get("extra")).get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     run_type = small_text(record.get("run_type")) or ""
@@ -101,7 +158,12 @@ def _span(record: Record) -> Span:
         prompt = inputs.get("messages", inputs)
         span.told, span.people = told_in(prompt), people_in(_flat(prompt))
         span.usage = _usage(outputs)
-    return span
+    space = metadata.get(_SPACE)
+    order = plain(record.get("dotted_order"))
+    around = order.split(".")[:-1] if isinstance(order, str) else []
+    return _Run(
+        span, space if isinstance(space, str) else "", [step.partition("Z")[2] for step in around]
+    )
 
 
 def _tool(span: Span, inputs: dict[str, Any], outputs: dict[str, Any]) -> None:

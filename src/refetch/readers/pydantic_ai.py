@@ -6,7 +6,8 @@ Sniff: messages with `parts` whose `part_kind` is named, or `kind` request/respo
 - Calls: `tool-call` and `builtin-tool-call` parts. `raw_args` where the arguments are a text.
 - Results: `tool-return` and `builtin-tool-return` parts by `tool_call_id`. A `retry-prompt` with a
   tool name is the failed result of that call.
-- Outcomes: a retry prompt is an error; `outcome` of a return where recorded. Usage, model and the
+- Outcomes: a retry prompt is an error, or a timeout where it says so; `outcome` of a return where
+  recorded. Usage, model and the
   time of the response: recorded. People: `user-prompt` parts.
 
 What the format cannot tell: context loss (a history processor leaves a shorter history), and
@@ -19,6 +20,7 @@ from msgspec import Raw
 
 from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import NULL, beginning, begins, parsed_args, whole_text
+from refetch.readers.failures import failed_as
 from refetch.readers.json_records import mapping, parts, plain
 from refetch.readers.records import Record, record_lists, sniffed_records
 from refetch.readers.sniff import Sniffed, members, small_text
@@ -100,6 +102,7 @@ def _result(build: TraceBuilder, part: Record, outcome: str) -> None:
     error = None
     if outcome != "ok":
         error = beginning(content) or bytes(content)[:200].decode("utf-8", "replace") or outcome
+        outcome = failed_as(error) if outcome == "error" else outcome
     call.answer(
         content if memoryview(content) else Raw(b'""'),
         outcome,

@@ -41,6 +41,7 @@ FORMATS: tuple[Format, ...] = (
     Format("github", "annotations of GitHub Actions", f"{_HERE}.github"),
     Format("markdown", "a comment or a step summary", f"{_HERE}.markdown", "", (".md",)),
     Format("csv", "the findings as CSV", f"{_HERE}.tables", "", (".csv",), "render_findings"),
+    Format("html", "a page that opens from disk", f"{_HERE}.html.page", "all", (".html", ".htm")),
     Format("csv-calls", "the calls as CSV", f"{_HERE}.tables", "all", (), "render_calls"),
 )
 

@@ -1,0 +1,1 @@
+"""The report page: one file that opens from disk, with everything in it and no network."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from refetch.cli import choices
 from refetch.cli.checking import check_paths, exit_code
@@ -12,6 +13,7 @@ from refetch.cli.errors import report_problems
 from refetch.cli.known import read_known, report_known, without_known, write_known
 from refetch.cli.output import look_of, needs_of, targets, write_reports
 from refetch.cli.selecting import apply_selection, selection
+from refetch.cli.settings import Settings, load_settings
 from refetch.judge import Options
 from refetch.reports.registry import format_names
 
@@ -62,6 +64,8 @@ def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None
     or not. Exit code: 0 clean, 1 findings, 2 something could not be read.
     """
     wanted = targets(given["format_name"], given["outputs"])
+    settings = load_settings(given["config"])
+    given = {**given, **_unsaid(ctx, given, settings)}
     keep = selection(given["select"], given["ignore"])
     options = Options(
         budget=given["budget"],
@@ -71,12 +75,13 @@ def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None
     )
     batch = check_paths(
         paths,
-        options=options,
+        options=settings.options(options),
         user=choices.user_tools(given["config"], given["mcp_tools"]),
         input_format=given["input_format"],
         needs=needs_of(wanted, why=given["why"]),
         jobs=given["jobs"],
         cost=not given["no_cost"],
+        settings=settings,
     )
     apply_selection(batch, keep)
     if given["write_known"]:
@@ -88,3 +93,14 @@ def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None
     write_reports(batch, wanted, look_of(given["color"], why=given["why"], top=given["top"]))
     report_problems(batch)
     ctx.exit(exit_code((one.report for one in batch.checked), batch.errors, given["fail_on"]))
+
+
+def _unsaid(ctx: click.Context, given: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    """What the file says where the command line says nothing."""
+    found: dict[str, Any] = {}
+    for key in ("select", "ignore", "fail-on", "known", "mcp-tools"):
+        name = key.replace("-", "_")
+        said = ctx.get_parameter_source(name)
+        if key in settings.values and said in (None, ParameterSource.DEFAULT):
+            found[name] = settings.values[key]
+    return found

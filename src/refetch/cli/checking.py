@@ -11,6 +11,7 @@ import msgspec
 from refetch.api import check
 from refetch.cli.jobs import checked_parts, processes_for, size_of
 from refetch.cli.progress import shown
+from refetch.cli.settings import Settings
 from refetch.effects.resolve import ToolTable
 from refetch.judge import Options
 from refetch.model.errors import UsageError
@@ -28,6 +29,7 @@ class Work(msgspec.Struct, frozen=True):
     input_format: str | None = None
     needs: frozenset[str] = frozenset()
     cost: bool = True
+    settings: Settings = Settings()
 
     def check(self, family: Sequence[Unit]) -> Batch:
         """Read and judge; never raises for what the files hold."""
@@ -41,7 +43,12 @@ class Work(msgspec.Struct, frozen=True):
         for trace in traces:
             batch.errors += trace.problems
             try:
-                report = check(trace, options=self.options, user=self.user)
+                options = self.settings.options_for(self.options, trace)
+                report = check(trace, options=options, user=self.user)
+                if options.token_budget is not None or options.cost_budget_usd is not None:
+                    from refetch.cost.budgets import usage_budget_findings
+
+                    report.findings.extend(usage_budget_findings(trace, options))
                 if self.cost and report.findings:
                     from refetch.cost import costed
 
@@ -65,6 +72,7 @@ def check_paths(
     needs: Collection[str] = (),
     jobs: int = 1,
     cost: bool = True,
+    settings: Settings | None = None,
 ) -> Batch:
     """Read and judge everything the paths lead to; never raises for what the files hold.
 
@@ -72,6 +80,7 @@ def check_paths(
         needs: what the reports need beside the verdicts (see `Format.needs`).
         jobs: processes at most; 0 takes one a processor where the files are worth it.
         cost: whether findings say what they cost.
+        settings: budgets of single tasks.
 
     Raises:
         UsageError: no reader has the name `input_format`.
@@ -81,7 +90,7 @@ def check_paths(
     processes = 1 if "all" in needs else processes_for(families, jobs)
     # Traces are not sent between processes.
     wanted = frozenset(needs) - {"one"} if processes > 1 else frozenset(needs)
-    work = Work(options, user, input_format, wanted, cost)
+    work = Work(options, user, input_format, wanted, cost, settings or Settings())
     batch = Batch(budget=options.budget, user=user)
     for path in filter(_is_packaged, paths):
         work.judge(batch, [_packaged_trace(path)])
@@ -104,6 +113,7 @@ def check_paths(
             input_format=input_format,
             needs=needs,
             cost=cost,
+            settings=settings,
         )
     return batch
 

@@ -6,9 +6,10 @@ with a `type` of human/ai/tool beside `content` (`model_dump`).
 - Turn: one AI message; the chunks of a streamed one are joined. Context: always `main`.
 - Calls: `tool_calls`, else `additional_kwargs.tool_calls`; `invalid_tool_calls` never ran.
   Results: tool messages by `tool_call_id`.
-- Outcomes: `status: error`, a timeout where it says so; else ok. Usage and model: `usage_metadata`, `response_metadata`.
-- Context loss: a `RemoveMessage` loses the results it names; of all messages, all. A state that
-  holds a result no longer has lost it.
+- Outcomes: `status: error`, a timeout where it says so; else ok. Usage and model:
+  `usage_metadata`, `response_metadata`.
+- Context loss: a `RemoveMessage` loses the results it names; of all messages, all. A later state
+  without a result has lost it.
 - Snapshots repeat all messages at each node: a message with an id that was read is not read again.
 
 What the format cannot tell: times, sub-graphs (their messages carry no name of theirs), and what a

@@ -94,9 +94,8 @@ def _mark_graphs(runs: list[_Run]) -> None:
 
 
 def _insides(runs: list[_Run]) -> list[Span]:
-    """Agents for what ran inside a tool; with them, one for what ran inside none."""
+    """Agents for what ran inside a tool; where there are any, what ran outside has one as well."""
     tools = {run.span.id: run.span for run in runs if run.span.kind == "tool"}
-    kinds = {run.span.id: run.span.kind for run in runs}
     found: dict[str, Span] = {}
     for run in runs:
         tool = tools.get(run.span.parent or "")
@@ -104,11 +103,12 @@ def _insides(runs: list[_Run]) -> list[Span]:
             key = f"in {tool.id}"
             found.setdefault(key, Span(key, tool.id, "agent", tool.name, tool.started))
             run.span.parent = key
-    if found and any(run.span.parent is None and kinds[run.span.id] != "other" for run in runs):
-        found["run"] = Span("in run", None, "agent", "run")
-        for run in runs:
-            if run.span.parent is None:
-                run.span.parent = "in run"
+    for run in runs if found else ():
+        if run.span.parent is None and run.span.kind in ("tool", "model"):
+            found["run"] = Span("in run", None, "agent", "run")
+            run.span.parent = "in run"
+        elif run.span.parent is None:
+            run.span.kind = "agent"
     return list(found.values())
 
 
@@ -167,8 +167,11 @@ def _run(record: Record) -> _Run:
 
 
 def _tool(span: Span, inputs: dict[str, Any], outputs: dict[str, Any]) -> None:
-    sent = structure(inputs["input"]) if set(inputs) == {"input"} else inputs
-    # A tool that takes a text is recorded with Python's spelling of its arguments.
+    sent: Any = inputs
+    if set(inputs) == {"input"}:
+        # Tracers write arguments in Python's spelling, which is no JSON: the text is all there is.
+        decoded = structure(inputs["input"])
+        sent = inputs["input"] if decoded is None else decoded
     span.args, span.raw_args = arguments(sent)
     output: Any = outputs.get("output", outputs or None)
     if isinstance(output, dict) and isinstance(output.get("kwargs"), dict):

@@ -1,15 +1,20 @@
-"""Anthropic Messages: request bodies, message lists, responses, and JSON Lines of any of them.
+"""Anthropic Messages: request bodies, message lists, responses, and logs of requests.
 
-Sniff: a message with content blocks of the Messages API (`tool_use`, `tool_result`, …), or an
-object of type "message".
+Sniff: a message with content blocks that only this API has (`tool_use`, `tool_result`, …), or a
+response object of type "message"; no `tool_calls` and no `role: tool` beside them.
 
-- Turn: one assistant message. Context: always `main`.
+- Turn: one assistant message; messages with one `id` are one response. Context: `main`; calls that
+  a code execution made (`caller`) are in a context of that program, their results go to it.
 - Calls: `tool_use`, `server_tool_use` and `mcp_tool_use` blocks. Results: `tool_result` blocks of
   the next user message; those of server tools stand in the assistant's own message.
-- Outcomes: `is_error` is an error; results of server tools carry an error block.
-- Context loss: a `compaction` block, and `context_management.applied_edits` of a response.
+- Outcomes: `is_error`; results of server tools carry an error block, or a `return_code`. Without
+  `is_error`, a text that begins like an error message is "unknown".
+- Context loss: a `compaction` block, `context_management.applied_edits` that clear tool uses, and
+  results that a later request of the log leaves out or replaces.
 - Usage and model: of response objects. People: text in user messages.
-- JSON Lines of requests: each repeats the history, so that calls are told apart by their ids.
+- Logs: objects with `messages`, alone or under `request` with a `response`, also of the batch API;
+  see `request_log`. A log line's `session_id`, `conversation_id`, `trace_id` or `run_id` keeps
+  runs apart.
 
 What the format cannot tell: times, sub-agents, and which reminders in user messages are a
 harness's own.
@@ -17,174 +22,203 @@ harness's own.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 from msgspec import Raw
 
+from refetch.model.errors import InputError
 from refetch.model.trace import Problem, Trace
-from refetch.readers.blocks import NULL, beginning
+from refetch.readers.blocks import NULL, beginning, begins, like_error
 from refetch.readers.json_records import mapping, parts, plain
-from refetch.readers.records import Record, RecordList, record_lists, sniffed_records
+from refetch.readers.records import Record, logged, record_lists, run_of, sniffed_records
+from refetch.readers.request_log import Exchange, Item, Teller, arguments_key, content_key, follow
 from refetch.readers.sniff import Sniffed, members, small_text
-from refetch.readers.trace_builder import TraceBuilder
+from refetch.readers.trace_builder import OpenCall
 
 NAME = "anthropic-messages"
 _KEYS = ("messages",)
+_REQUESTS = ("request", "body", "params")
+_RESPONSES = ("response", "body", "result", "message")
 _CALLS = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))
 _MARKS = _CALLS | {"tool_result", "thinking", "redacted_thinking", "compaction"}
+_FOREIGN = frozenset(("tool_calls", "tool_call_id"))
+_NOTHING = Raw(b'""')
 
 
 def sniff(sniffed: Sniffed) -> bool:
     """True where a message has blocks that only this API knows."""
+    found = False
     for row in sniffed_records(sniffed, _KEYS):
-        for message in (row, members(row.get("response")), members(row.get("request"))):
-            if small_text(message.get("type")) == "message" and "stop_reason" in message:
-                return True
-            role = small_text(message.get("role"))
-            if role in ("user", "assistant") and _MARKS & _types(message.get("content")):
-                return True
-            for inner in parts(message.get("messages", NULL))[:20]:
-                if _MARKS & _types(members(inner).get("content")):
-                    return True
-    return False
+        for message in _sniffed_messages(row):
+            if _FOREIGN & message.keys() or small_text(message.get("role")) == "tool":
+                return False
+            found = found or _is_message(message)
+    return found
 
 
-def _types(content: Raw | None) -> set[str | None]:
-    return {small_text(members(block).get("type")) for block in parts(content or NULL)[:20]}
+def _sniffed_messages(row: dict[str, Raw]) -> Iterator[dict[str, Raw]]:
+    record = Record(row, "$")
+    request = logged(record, _REQUESTS, "messages")
+    yield from (members(raw) for raw in parts(request.get("messages") if request else NULL)[:20])
+    response = _response_in(record)
+    yield response.fields if response is not None else row
+
+
+def _is_message(message: dict[str, Raw]) -> bool:
+    if small_text(message.get("type")) == "message" and "stop_reason" in message:
+        return True
+    role = small_text(message.get("role"))
+    kinds = {small_text(members(b).get("type")) for b in parts(message.get("content", NULL))[:20]}
+    return role in ("user", "assistant") and bool(_MARKS & kinds)
+
+
+def _response_in(record: Record) -> Record | None:
+    found = logged(record, _RESPONSES, "content")
+    return found if found is not None and "role" in found.fields else None
 
 
 def read(data: bytes, source: str) -> list[Trace]:
-    """One trace for each message list; request logs of one conversation are one trace.
+    """One trace for each conversation; those that overlap in a log are contexts of one.
 
     Raises:
         InputError: there are no messages.
     """
     problems: list[Problem] = []
-    lists = _joined(record_lists(data, source, _KEYS, "message", problems))
+    (rows,) = record_lists(data, source, (), "message", problems)
+    groups = follow(_exchanges(rows.records))
+    if not groups:
+        raise InputError(source, "no messages", expected="messages with `role` and `content`")
     traces = []
-    for index, one in enumerate(lists):
-        reading = _Reading(source, source if len(lists) == 1 else f"{source}#{index}", one)
-        traces.append(reading.trace())
+    for index, steps in enumerate(groups):
+        run = source if len(groups) == 1 else f"{source}#{index}"
+        traces.append(_Teller(source, NAME, run).trace(steps))
     traces[0].problems.extend(problems)
     return traces
 
 
-def _joined(lists: list[RecordList]) -> list[RecordList]:
-    """Requests that repeat the one before, and their responses, are one conversation."""
-    found: list[RecordList] = []
-    for one in lists:
-        for records in _conversations(one.records):
-            before = found[-1].records if found else []
-            if before and records and _begins_like(records, before):
-                longer = [*before, *records[_common(records, before) :]]
-                found[-1] = RecordList(longer, one.around)
-            else:
-                found.append(RecordList(records, one.around))
+def _exchanges(rows: list[Record]) -> Iterator[Exchange]:
+    """Requests with their responses; messages that stand side by side are one request."""
+    flat: list[Item] = []
+    waiting: Exchange | None = None
+    for row in rows:
+        request, response = logged(row, _REQUESTS, "messages"), _response_in(row)
+        if request is not None:
+            if waiting is not None:
+                yield waiting
+            waiting = _asked(row, request)
+        elif response is None:
+            continue
+        elif waiting is None:
+            flat += _items(response, len(flat))
+            continue
+        if response is not None and waiting is not None:
+            yield _answered(waiting, response)
+            waiting = None
+    if waiting is not None:
+        yield waiting
+    if flat:
+        yield Exchange(flat, [], model=_model_in(rows))
+
+
+def _model_in(rows: list[Record]) -> str | None:
+    return next((model for row in rows if (model := small_text(row.fields.get("model")))), None)
+
+
+def _asked(row: Record, request: Record) -> Exchange:
+    sent: list[Item] = []
+    for at, raw in enumerate(parts(request.get("messages"))):
+        path = f"{request.path}.messages[{at}]"
+        sent += _items(Record(members(raw), path, request.line), len(sent))
+    model = small_text(request.fields.get("model"))
+    return Exchange(sent, [], run=run_of(row), model=model)
+
+
+def _answered(exchange: Exchange, response: Record) -> Exchange:
+    edits = mapping(response.get("context_management")).get("applied_edits")
+    cleared = isinstance(edits, list) and any(
+        isinstance(edit, dict) and str(edit.get("type")).startswith("clear_tool") for edit in edits
+    )
+    return exchange._replace(
+        answered=_items(response, "answer"),
+        own=small_text(response.get("id")),
+        model=small_text(response.get("model")) or exchange.model,
+        usage=mapping(response.get("usage")) or None,
+        edited=cleared,
+    )
+
+
+def _items(message: Record, number: int | str) -> list[Item]:
+    """What a message holds; `number` stands for the response where the message has no id."""
+    role = small_text(message.get("role"))
+    content = message.get("content")
+    if role == "user" and begins(content, b'"'):
+        return [_said(content, message.path, message.line)] if content != _NOTHING else []
+    response = small_text(message.get("id")) or number
+    found: list[Item] = []
+    if role == "assistant" and not parts(content):
+        return [Item("model", None, None, {}, message.path, message.line, response)]
+    if role not in ("user", "assistant"):
+        return []
+    for at, raw in enumerate(parts(content)):
+        block, path = members(raw), f"{message.path}.content[{at}]"
+        kind = small_text(block.get("type")) or ""
+        key: Hashable
+        if kind in _CALLS:
+            call_id = small_text(block.get("id"))
+            key = ("call", call_id, block_name(block), arguments_key(block.get("input", NULL)))
+            found.append(Item("call", key, call_id, block, path, message.line, response))
+        elif kind.endswith("tool_result"):
+            call_id = small_text(block.get("tool_use_id"))
+            key = ("result", call_id, content_key(block.get("content", _NOTHING)))
+            found.append(Item("result", key, call_id, block, path, message.line, response))
+        elif kind == "compaction" and not begins(block.get("content", NULL), b"null"):
+            key = ("compaction", content_key(block["content"]))
+            found.append(Item("loss", key, None, block, path, message.line, response))
+        elif role == "assistant":
+            found.append(Item("model", None, None, block, path, message.line, response))
+        elif kind == "text" and beginning(block.get("text", NULL), 20).strip():
+            found.append(_said(block["text"], path, message.line))
     return found
 
 
-def _conversations(records: list[Record]) -> list[list[Record]]:
-    """Messages that stand side by side are one; a logged request with its response is one each."""
-    logged = [_unwrapped(record) for record in records]
-    return [inner for inner in logged if inner] or [records]
+def _said(text: Raw, path: str, line: int | None) -> Item:
+    return Item("person", ("person", content_key(text)), None, {"text": text}, path, line)
 
 
-def _unwrapped(record: Record) -> list[Record]:
-    """The messages in a logged request and its response."""
-    found = []
-    for key in ("request", "response"):
-        inner = members(record.fields.get(key))
-        listed = parts(inner.get("messages", NULL))
-        found += [
-            Record(members(m), f"{record.path}.{key}.messages[{at}]", record.line)
-            for at, m in enumerate(listed)
-        ]
-        if "content" in inner:
-            found.append(Record(inner, f"{record.path}.{key}", record.line))
-    return found
+def block_name(block: dict[str, Raw]) -> str:
+    """The tool's name, of MCP servers with the server."""
+    name, server = (small_text(block.get(key)) for key in ("name", "server_name"))
+    return f"mcp__{server}__{name or ''}" if server is not None else name or ""
 
 
-def _begins_like(records: list[Record], before: list[Record]) -> bool:
-    common = _common(records, before)
-    return common > 1 or (common == 1 and len(before) == 1)
+class _Teller(Teller):
+    def caller(self, item: Item) -> str | None:
+        return small_text(members(item.fields.get("caller")).get("tool_id"))
 
+    def call(self, item: Item, context: str) -> OpenCall:
+        return self.build.call(
+            block_name(item.fields),
+            item.fields.get("input", NULL),
+            context=context,
+            call_id=item.id,
+            line=item.line,
+            path=item.path,
+            **({"origin": "harness"} if self.caller(item) is not None else {}),
+        )
 
-def _common(records: list[Record], before: list[Record]) -> int:
-    count = 0
-    for mine, other in zip(records, before, strict=False):
-        if bytes(mine.get("content")) != bytes(other.get("content")):
-            break
-        count += 1
-    return count
-
-
-class _Reading:
-    def __init__(self, source: str, run: str, listed: RecordList) -> None:
-        self.build = TraceBuilder(source, NAME)
-        around = listed.around
-        self.build.run = small_text(around.get("id")) or run
-        self.build.model = small_text(around.get("model"))
-        self.records = listed.records
-        self.asked: set[str] = set()
-
-    def trace(self) -> Trace:
-        """Read all messages."""
-        for record in self.records:
-            role = small_text(record.get("role"))
-            if role == "assistant":
-                self._answer(record)
-            elif role == "user":
-                self._told(record)
-        return self.build.trace()
-
-    def _answer(self, record: Record) -> None:
-        usage = mapping(record.get("usage"))
-        self.build.begin_turn(model=small_text(record.get("model")), usage=usage)
-        for at, raw in enumerate(parts(record.get("content"))):
-            block = members(raw)
-            kind = small_text(block.get("type")) or ""
-            if kind in _CALLS:
-                self._call(block, f"{record.path}.content[{at}]", record.line)
-            elif kind.endswith("_tool_result"):
-                self._result(block)
-            elif kind == "compaction":
-                self.build.lose("compaction")
-        edits = mapping(record.get("context_management")).get("applied_edits")
-        if isinstance(edits, list) and edits:
-            self.build.lose("clear")
-
-    def _call(self, block: dict[str, Raw], path: str, line: int | None) -> None:
-        call_id = small_text(block.get("id"))
-        name = small_text(block.get("name")) or ""
-        server = small_text(block.get("server_name"))
-        if server is not None:
-            name = f"mcp__{server}__{name}"
-        self.build.call(name, block.get("input", NULL), call_id=call_id, line=line, path=path)
-
-    def _told(self, record: Record) -> None:
-        content = record.get("content")
-        blocks = parts(content)
-        words = not blocks
-        for raw in blocks:
-            block = members(raw)
-            kind = small_text(block.get("type"))
-            if kind == "tool_result":
-                self._result(block)
-            elif kind == "text":
-                words = words or bool(beginning(block.get("text", NULL), 20).strip())
-        if words and len(bytes(content)) > len(b'""'):
-            self.build.user_message(content)
-
-    def _result(self, block: dict[str, Raw]) -> None:
-        call = self.build.waiting(small_text(block.get("tool_use_id")))
-        if call is None:
-            return
-        content = block.get("content", Raw(b'""'))
-        failed = plain(block.get("is_error")) is True or _is_error(mapping(content))
-        outcome = "error" if failed else "ok"
-        call.answer(content, outcome, error=beginning(content) or "error" if failed else None)
-
-
-def _is_error(content: dict[str, Any]) -> bool:
-    """Server tools answer with an object that names their error."""
-    return "error_code" in content
+    def answer(self, call: OpenCall, item: Item) -> None:
+        content = item.fields.get("content", _NOTHING)
+        told = members(content)
+        code = plain(told.get("return_code", NULL))
+        fields: dict[str, Any] = {"exit_code": code} if isinstance(code, int) else {}
+        flag = item.fields.get("is_error")
+        outcome = "ok"
+        if begins(flag or NULL, b"true") or "error_code" in told:
+            outcome = "error"
+        elif begins(flag or NULL, b"null") and like_error(content):
+            outcome = "unknown"
+        error = None
+        if outcome != "ok":
+            error = beginning(content) or small_text(told.get("error_code")) or "error"
+        call.answer(content, outcome, error=error, **fields)

@@ -12,6 +12,14 @@ EMPTY = Raw()
 NULL = Raw(b"null")
 """Recorded as nothing at all (no arguments)."""
 
+_LIKE_ERRORS = (
+    b"Error:",
+    b"Error ",
+    b"ERROR",
+    b"Traceback (most recent",
+    b"Exception:",
+    b"An error occurred",
+)
 _QUOTE = 0x22
 _any = msgspec.json.Decoder()
 _string = msgspec.json.Decoder(str)
@@ -105,6 +113,13 @@ def starts_with(raw: Raw | memoryview, *prefixes: bytes) -> bool:
         return start.startswith(prefixes, 1)
     at = start.find(b'"text":')
     return at >= 0 and start[at + 7 :].lstrip().startswith(tuple(b'"' + p for p in prefixes))
+
+
+def like_error(raw: Raw | memoryview) -> bool:
+    """True if a result begins as error messages do: the format does not say that the call failed,
+    and it may have.
+    """
+    return starts_with(raw, *_LIKE_ERRORS)
 
 
 def ending(raw: Raw | memoryview, size: int = 200) -> str:

@@ -15,8 +15,8 @@ from refetch.model.errors import InputError
 from refetch.model.native import lines_of, problem_of
 from refetch.model.trace import Problem
 from refetch.readers.blocks import EMPTY, begins
-from refetch.readers.json_records import BROKEN
-from refetch.readers.sniff import Sniffed, elements, members
+from refetch.readers.json_records import BROKEN, plain
+from refetch.readers.sniff import Sniffed, elements, members, small_text
 
 _TRIED = 20
 _KEPT_PROBLEMS = 20
@@ -76,6 +76,39 @@ def record_lists(
             found=first.found if first else None,
         )
     return found
+
+
+_RUN_KEYS = ("session_id", "conversation_id", "trace_id", "run_id", "custom_id")
+
+
+def run_of(row: Record) -> str | None:
+    """What a log line calls its run, where it says so."""
+    return next((text for key in _RUN_KEYS if (text := small_text(row.fields.get(key)))), None)
+
+
+def logged(record: Record, wrappers: Sequence[str], member: str, depth: int = 3) -> Record | None:
+    """The object with `member`: the record itself, or what it holds under one of `wrappers`.
+
+    Logs wrap what was sent and what came back; some keep it as a string of JSON.
+    """
+    if member in record.fields:
+        return record
+    if depth:
+        for key in wrappers:
+            inner = _object_in(record.fields.get(key))
+            if inner:
+                path = f"{record.path}.{key}"
+                found = logged(Record(inner, path, record.line), wrappers, member, depth - 1)
+                if found is not None:
+                    return found
+    return None
+
+
+def _object_in(raw: Raw | None) -> dict[str, Raw]:
+    if raw is not None and begins(raw, b'"{'):
+        text = plain(raw)
+        return members(Raw(text.encode("utf-8", "surrogatepass"))) if text else {}
+    return members(raw)
 
 
 def _of_array(items: list[Raw], keys: Sequence[str]) -> list[RecordList]:

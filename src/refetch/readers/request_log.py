@@ -1,0 +1,315 @@
+"""Logs of model requests: which conversation a request goes on with, and what is new in it.
+
+APIs without a memory are sent the whole history each time, so a log tells everything again and
+again. Here each call and each result is told once, conversations are kept apart, and a result that
+a request leaves out (or replaces) has left the model's context: the request is the proof.
+
+A request goes on with a conversation if it names its last response, if it begins with all of it,
+or if it holds all calls of its last response (a shortened history). What the model merely said is
+not compared: programs write it differently each time. Conversations that overlap in the log are
+contexts of one trace, because one may change what the other reads; those that follow one another,
+or carry different run ids, are traces of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+from msgspec import Raw
+
+from refetch.model.trace import MAIN, ContextStart, Trace
+from refetch.readers.blocks import raw_hash
+from refetch.readers.json_records import BROKEN
+from refetch.readers.trace_builder import OpenCall, TraceBuilder
+
+_CACHE_MARK = re.compile(rb',?\s*"cache_control"\s*:\s*(?:\{[^{}]*\}|null)')
+_any = msgspec.json.Decoder()
+_sorted = msgspec.json.Encoder(order="sorted").encode
+
+Kind = Literal["call", "result", "model", "person", "loss"]
+
+
+class Item(NamedTuple):
+    """One thing in a history.
+
+    `key` is the same wherever a history repeats it (None: not compared). `id` pairs calls with
+    results. `response` is the same for items of one model response.
+    """
+
+    kind: Kind
+    key: Hashable
+    id: str | None
+    fields: dict[str, Raw]
+    path: str
+    line: int | None
+    response: Hashable = None
+
+
+class Exchange(NamedTuple):
+    """One request and the response to it, each may be absent.
+
+    `previous` and `thread`: the response or conversation that the provider remembers, where `sent`
+    is only what is new. `run`: what the log calls the run. `edited`: the provider cleared results
+    before this response.
+    """
+
+    sent: list[Item]
+    answered: list[Item]
+    own: str | None = None
+    previous: str | None = None
+    thread: str | None = None
+    run: str | None = None
+    model: str | None = None
+    usage: dict[str, Any] | None = None
+    edited: bool = False
+
+
+class Step(NamedTuple):
+    """An exchange in its conversation: what is new in it, and which results it no longer sends.
+
+    `fresh`: the first one of its conversation.
+    """
+
+    exchange: Exchange
+    thread: int
+    fresh: bool
+    new: list[Item]
+    gone: list[Item]
+
+
+def content_key(raw: Raw) -> str:
+    """What tells one result or message from another; a provider's cache marks do not count."""
+    data = bytes(raw)
+    return raw_hash(_CACHE_MARK.sub(b"", data) if b'"cache_control"' in data else data)
+
+
+def arguments_key(raw: Raw) -> bytes:
+    """Arguments, however a program spelled the same JSON."""
+    try:
+        return _sorted(_any.decode(raw))
+    except (*BROKEN, TypeError):
+        return bytes(raw)
+
+
+class _Thread:
+    def __init__(self, number: int, at: int, exchange: Exchange) -> None:
+        self.number = number
+        self.first = self.last = at
+        self.run = exchange.run
+        self.name = exchange.thread
+        self.head: str | None = None
+        self.answered = False
+        self.view: list[Hashable] = []
+        self.counts: Counter[Hashable] = Counter()
+        self.asked: list[Hashable] = []
+        self.visible: dict[Hashable, Item] = {}
+
+    def step(self, at: int, exchange: Exchange, fresh: bool) -> Step:
+        """Take an exchange in."""
+        self.last = at
+        keys = _keys(exchange.sent)
+        new, gone = exchange.sent, list[Item]()
+        remembered = exchange.previous is not None or exchange.thread is not None
+        if not fresh and not remembered and exchange.sent:
+            new = self._new_of(exchange.sent)
+            known = set(keys)
+            gone = [item for key, item in self.visible.items() if key not in known]
+            for item in gone:
+                del self.visible[item.key]
+        answers = _keys(exchange.answered)
+        self.view = [*(self.view if remembered or not exchange.sent else ()), *keys, *answers]
+        for key, count in Counter(self.view).items():
+            self.counts[key] = max(self.counts[key], count)
+        for item in (*new, *exchange.answered):
+            if item.kind == "result":
+                self.visible[item.key] = item
+        calls = [item.key for item in exchange.answered if item.kind == "call"]
+        self.asked = calls or self.asked
+        self.head = exchange.own or self.head
+        self.answered = bool(exchange.answered)
+        return Step(exchange, self.number, fresh, new, gone)
+
+    def _new_of(self, items: list[Item]) -> list[Item]:
+        here: Counter[Hashable] = Counter()
+        new = []
+        for item in items:
+            if item.key is not None:
+                here[item.key] += 1
+                if here[item.key] <= self.counts[item.key]:
+                    continue
+            new.append(item)
+        return new
+
+    def goes_on_in(self, keys: list[Hashable], known: set[Hashable]) -> int:
+        """How surely a history is this conversation's: 0 not at all."""
+        count = len(self.view)
+        if not self.answered and keys == self.view:
+            return count + 1  # sent again, because no answer came
+        if count and len(keys) > count and keys[:count] == self.view:
+            return count + 1
+        return 1 if self.asked and known.issuperset(self.asked) else 0
+
+
+def _keys(items: Iterable[Item]) -> list[Hashable]:
+    return [item.key for item in items if item.key is not None]
+
+
+def follow(exchanges: Iterable[Exchange]) -> list[list[Step]]:
+    """The exchanges in order, one list for each trace."""
+    threads: list[_Thread] = []
+    steps: list[Step] = []
+    own: set[str] = set()
+    for at, exchange in enumerate(exchanges):
+        if exchange.own is not None and exchange.answered:
+            if exchange.own in own:
+                continue
+            own.add(exchange.own)
+        thread = _thread_of(exchange, threads)
+        fresh = thread is None
+        if thread is None:
+            thread = _Thread(len(threads), at, exchange)
+            threads.append(thread)
+        steps.append(thread.step(at, exchange, fresh))
+    group = _groups(threads)
+    traces: dict[int, list[Step]] = {}
+    for step in steps:
+        traces.setdefault(group[step.thread], []).append(step)
+    return list(traces.values())
+
+
+def _thread_of(exchange: Exchange, threads: list[_Thread]) -> _Thread | None:
+    if exchange.thread is not None:
+        return next((t for t in reversed(threads) if t.name == exchange.thread), None)
+    if exchange.previous is not None:
+        return next((t for t in reversed(threads) if t.head == exchange.previous), None)
+    if not exchange.sent and threads:
+        return threads[-1]
+    keys = _keys(exchange.sent)
+    known = set(keys)
+    best, found = 0, None
+    for thread in reversed(threads):
+        if None not in (exchange.run, thread.run) and exchange.run != thread.run:
+            continue
+        score = thread.goes_on_in(keys, known) if thread.name is None else 0
+        if score > best:
+            best, found = score, thread
+    return found
+
+
+def _groups(threads: list[_Thread]) -> dict[int, int]:
+    """Thread to trace: threads of one run, or of none that overlap."""
+    found: dict[int, int] = {}
+    runs: dict[str, int] = {}
+    end, current = -1, -1
+    for thread in threads:
+        if thread.run is not None:
+            found[thread.number] = runs.setdefault(thread.run, thread.number)
+            continue
+        if thread.first > end:
+            current = thread.number
+        end = max(end, thread.last)
+        found[thread.number] = current
+    return found
+
+
+class Teller:
+    """Tells the steps of one trace to a builder; readers say how a call and a result look."""
+
+    def __init__(self, source: str, reader: str, run: str) -> None:
+        self.build = TraceBuilder(source, reader)
+        self.run = run
+        self._contexts: dict[int, str] = {}
+        self._inner: dict[tuple[int, str], str] = {}
+        self._results: dict[tuple[int, Hashable], OpenCall] = {}
+        self._programs: set[str] = set()
+
+    def trace(self, steps: list[Step]) -> Trace:
+        """Tell all steps."""
+        for step in steps:
+            self.build.run = self.build.run or step.exchange.run
+            self._step(step)
+        self.build.run = self.build.run or self.run
+        return self.build.trace()
+
+    def call(self, item: Item, context: str) -> OpenCall:
+        """Tell a call."""
+        raise NotImplementedError
+
+    def answer(self, call: OpenCall, item: Item) -> None:
+        """Tell a result."""
+        raise NotImplementedError
+
+    def caller(self, item: Item) -> str | None:
+        """The id of the call whose program made this call: its result goes to the program."""
+        return None
+
+    def _step(self, step: Step) -> None:
+        exchange, context = step.exchange, self._context(step.thread)
+        self.build.model = self.build.model or exchange.model
+        self._lose(step, context)
+        response: Hashable = None
+        for item in step.new:
+            begins = item.kind == "call" or (item.kind == "model" and step.fresh)
+            if begins and item.response != response:
+                response = item.response
+                self.build.begin_turn(context)
+            self._tell(step, item, context)
+        if exchange.answered or exchange.usage:
+            self.build.begin_turn(context, exchange.model, exchange.usage)
+            for item in exchange.answered:
+                self._tell(step, item, context)
+
+    def _context(self, thread: int) -> str:
+        if thread not in self._contexts:
+            count = len(self._contexts)
+            self._contexts[thread] = MAIN if not count else f"conversation {count + 1}"
+            if count:
+                self.build.start_context(ContextStart(self._contexts[thread]))
+        return self._contexts[thread]
+
+    def _lose(self, step: Step, context: str) -> None:
+        sent = {item.id for item in step.exchange.sent if item.kind == "result"}
+        kinds: tuple[tuple[Literal["clear", "trim"], bool], ...] = (
+            ("clear", True),
+            ("trim", False),
+        )
+        for kind, replaced in kinds:
+            lost = [
+                self._results[step.thread, item.key].seq
+                for item in step.gone
+                if (item.id in sent) is replaced and (step.thread, item.key) in self._results
+            ]
+            if lost:
+                self.build.lose(kind, context, sorted(lost))
+        if step.exchange.edited:
+            self.build.lose("clear", context)
+
+    def _tell(self, step: Step, item: Item, context: str) -> None:
+        place = (step.thread, item.id or "")
+        if item.kind == "call":
+            inner = self.caller(item)
+            if inner is not None:
+                context = self._program(step.thread, inner, context)
+            self._inner[place] = context
+            self.call(item, context)
+        elif item.kind == "result":
+            call = self.build.waiting(item.id, self._inner.get(place, context))
+            if call is not None:
+                self._results[step.thread, item.key] = call
+                self.answer(call, item)
+        elif item.kind == "person":
+            self.build.user_message(item.fields["text"], context)
+        elif item.kind == "loss":
+            self.build.lose("compaction", context)
+
+    def _program(self, thread: int, call_id: str, outer: str) -> str:
+        name = f"program {call_id}" if outer == MAIN else f"program {call_id} of {outer}"
+        if name not in self._programs:
+            self._programs.add(name)
+            parent = self.build.waiting(call_id, self._inner.get((thread, call_id), outer))
+            self.build.start_context(ContextStart(name, parent.seq if parent else None))
+        return name

@@ -75,7 +75,7 @@ def replay_fixture(
     if agent is None:
         run = run_fixture(known)
         return _compared(known, run.trace, check(run.trace), run.answer, by=_place)
-    called = _imported(agent) if isinstance(agent, str) else agent
+    called = imported_agent(agent) if isinstance(agent, str) else agent
     tracer, tools = _stage(known)
     answer = _played(called, known, tracer, tools)
     trace = tracer.trace()
@@ -121,7 +121,12 @@ def _own_turn(tracer: ToolTracer, tool: Callable[..., Any]) -> Callable[..., Any
     return functools.update_wrapper(turned, tool)
 
 
-def _imported(name: str) -> Agent:
+def imported_agent(name: str) -> Agent:
+    """The callable that `module:callable` names.
+
+    Raises:
+        UsageError: there is none.
+    """
     module, colon, attribute = name.partition(":")
     if not colon or not module or not attribute:
         raise UsageError(f"an agent is named module:callable, not {name!r}")

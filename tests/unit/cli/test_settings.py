@@ -95,8 +95,8 @@ def test_mistakes_are_named(trace: Path, text: str, words: str) -> None:
 def test_nothing_set_is_nothing_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert load_settings(None).options(Options()) == Options()
+    (tmp_path / "pyproject.toml").write_text("[tool]\nrefetch = 5")
     with pytest.raises(UsageError):
-        (tmp_path / "pyproject.toml").write_text("[tool]\nrefetch = 5")
         load_settings(None)
 
 

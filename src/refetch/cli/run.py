@@ -1,0 +1,46 @@
+"""`refetch run`: an agent on a task, many times."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from refetch.reports.escape import escaped
+from refetch.runs.runner import load_task, run_many
+
+
+@click.command("run")
+@click.argument("agent", metavar="MODULE:CALLABLE")
+@click.option("--task", required=True, metavar="NAME|FILE", help="A name, or a file with the task.")
+@click.option("--runs", type=click.IntRange(min=1), default=10, show_default=True, metavar="N")
+@click.option("--parallel", type=click.IntRange(min=1), default=1, show_default=True, metavar="N")
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=600.0, show_default=True,
+              metavar="S", help="Seconds that a run may take.")  # fmt: skip
+@click.option("--resume", is_flag=True, help="Keep the runs that are there and finished.")
+@click.option("-o", "--output", default="runs", show_default=True, metavar="DIR")
+@click.pass_context
+def command(ctx: click.Context, /, agent: str, task: str, output: str, **given: Any) -> None:
+    """Run an agent on a task N times, each in a process of its own, and keep every trace.
+
+    The agent is called as `agent(task, tracer)` and may be a coroutine function; what it returns
+    may say `success`. Exit code: 0 all runs finished, 1 some failed, 2 wrong use.
+    """
+    bad = 0
+    runs = run_many(
+        agent,
+        load_task(task),
+        Path(output),
+        runs=given["runs"],
+        parallel=given["parallel"],
+        timeout=given["timeout"],
+        resume=given["resume"],
+    )
+    for info in runs:
+        bad += info.outcome != "finished"
+        said = "" if info.success is None else f", success: {str(info.success).lower()}"
+        reason = f": {escaped(info.error)}" if info.error else ""
+        click.echo(f"run {info.number}: {info.outcome}{said}{reason}")
+    click.echo(f"{output}: compare with refetch compare {output} --baseline NAME", err=True)
+    ctx.exit(1 if bad else 0)

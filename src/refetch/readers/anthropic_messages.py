@@ -100,6 +100,7 @@ def read(data: bytes, source: str) -> list[Trace]:
 def _exchanges(rows: list[Record]) -> Iterator[Exchange]:
     """Requests with their responses; messages that stand side by side are one request."""
     flat: list[Item] = []
+    responses: dict[Hashable, tuple[str | None, dict[str, Any] | None]] = {}
     waiting: Exchange | None = None
     for row in rows:
         request, response = logged(row, _REQUESTS, "messages"), _response_in(row)
@@ -110,7 +111,11 @@ def _exchanges(rows: list[Record]) -> Iterator[Exchange]:
         elif response is None:
             continue
         elif waiting is None:
-            flat += _items(response, len(flat))
+            number = len(flat)
+            flat += _items(response, number)
+            usage = mapping(response.get("usage")) or None
+            key = small_text(response.get("id")) or number
+            responses[key] = (small_text(response.get("model")), usage)
             continue
         if response is not None and waiting is not None:
             yield _answered(waiting, response)
@@ -118,11 +123,7 @@ def _exchanges(rows: list[Record]) -> Iterator[Exchange]:
     if waiting is not None:
         yield waiting
     if flat:
-        yield Exchange(flat, [], model=_model_in(rows))
-
-
-def _model_in(rows: list[Record]) -> str | None:
-    return next((model for row in rows if (model := small_text(row.fields.get("model")))), None)
+        yield Exchange(flat, [], responses=responses)
 
 
 def _asked(row: Record, request: Record) -> Exchange:

@@ -2,215 +2,394 @@
 
 Sniff: items of type `function_call` or another call of this API, or an object "response".
 
-- Turn: one response object; in a list of items, the model's items between two results. Context:
-  always `main`.
+- Turn: one response; in a list of items, what the model said between two results or messages (the
+  API takes no request before all results are there). Context: `main`; calls that a `program` made
+  (`caller`) are in a context of that program, their results go to it.
 - Calls: `function_call`, `custom_tool_call`, `local_shell_call`, `shell_call`, `apply_patch_call`,
-  `mcp_call`, and the hosted tools (`web_search_call`, …), whose result is not in the item.
-  `raw_args`: the argument text as sent. Results: `…_output` items by `call_id`.
-- Outcomes: a status of `failed` or `incomplete`, an `error`; results of functions are plain text,
-  so that only the ones that begin like an error message are "unknown".
-- Context loss: `compaction` items; `truncation` is not told. Usage and model: of responses.
-- Requests repeat the history: an item that was seen is not told twice.
+  `computer_call`, `mcp_call`, `program`, and the hosted tools (`web_search_call`, …), whose result
+  is in the item, if anywhere. `raw_args`: the argument text as sent. Results: `…_output` items by
+  `call_id` (or `id`); ids are reused, so a result goes to the latest call that waits for one.
+- Outcomes: a status of `failed` or `incomplete`, an `error`, a shell's exit code or timeout; a call
+  that breaks off (`incomplete`) never ran; a refused MCP call is a rejection. Results of functions
+  are plain text: one that begins like an error message is "unknown".
+- Context loss: `compaction` items, and results that a later request of the log leaves out or
+  replaces (where no `previous_response_id` or `conversation` says that the provider keeps them).
+- Usage and model: of responses. People: messages of the role "user", answers to approvals.
+- Logs: objects with `input`, alone or under `request` with a `response`, also of the batch API;
+  see `request_log`. Lists of the API that begin with the newest item are read from the end.
 
-What the format cannot tell: times, sub-agents, and whether a function failed.
+What the format cannot tell: times, sub-agents, whether a function failed, and what
+`truncation: auto` dropped.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
+from refetch.model.errors import InputError
 from refetch.model.trace import Problem, Trace
-from refetch.readers.blocks import EMPTY, NULL, beginning, begins, parsed_args, starts_with
+from refetch.readers.blocks import EMPTY, NULL, beginning, begins, like_error, parsed_args
 from refetch.readers.json_records import mapping, plain
-from refetch.readers.records import Record, record_lists, sniffed_records
+from refetch.readers.records import Record, logged, record_lists, run_of, sniffed_records
+from refetch.readers.request_log import Exchange, Item, Teller, arguments_key, content_key, follow
 from refetch.readers.sniff import Sniffed, elements, members, small_text
-from refetch.readers.trace_builder import TraceBuilder
+from refetch.readers.trace_builder import OpenCall
 
 NAME = "openai-responses"
 _KEYS = ("items", "data")
 _LISTS = ("input", "output", "items")
-_FUNCTIONS = frozenset(("function_call", "custom_tool_call"))
-_HOSTED = {
+_REQUESTS = ("request", "body", "params")
+_RESPONSES = ("response", "body", "result")
+_FUNCTIONS = frozenset(("function_call", "custom_tool_call", "mcp_call"))
+_CLIENT = {
     "local_shell_call": "local_shell",
     "shell_call": "shell",
     "apply_patch_call": "apply_patch",
+    "computer_call": "computer",
+    "program": "program",
+}
+_HOSTED = {
     "web_search_call": "web_search",
     "file_search_call": "file_search",
     "code_interpreter_call": "code_interpreter",
-    "computer_call": "computer",
     "image_generation_call": "image_generation",
     "tool_search_call": "tool_search",
 }
-_CALLS = frozenset((*_FUNCTIONS, *_HOSTED, "mcp_call"))
-_OUTPUTS = frozenset(f"{kind}_output" for kind in _CALLS)
-_MODEL_ITEMS = _CALLS | {"reasoning"}
-_LIKE_ERRORS = (b"Error:", b"Error ", b"ERROR", b"Traceback (most recent", b"Exception:")
+_CALLS = _FUNCTIONS | _CLIENT.keys() | _HOSTED.keys()
+_OUTPUTS = frozenset((*(f"{kind}_output" for kind in _CALLS), "tool_search_output"))
+_MARKS = (_CALLS | _OUTPUTS) - {"program"}
+_REFUSED = "mcp_approval_response"
 _BAD = frozenset(("failed", "incomplete"))
+_UNDER_WAY = frozenset(("queued", "in_progress"))
+_ARGUMENTS = ("action", "actions", "operation", "queries", "code", "arguments")
+_NOTHING = Raw(b'""')
 
 
 def sniff(sniffed: Sniffed) -> bool:
     """True for items or response objects of this API."""
     for row in sniffed_records(sniffed, _KEYS):
-        for one in (row, members(row.get("response")), members(row.get("request"))):
-            if small_text(one.get("object")) == "response" and "output" in one:
+        if "payload" in row:
+            continue
+        record = Record(row, "$")
+        for one in (row, _request_in(record), _response_in(record), members(row.get("response"))):
+            fields = one.fields if isinstance(one, Record) else one or {}
+            if small_text(fields.get("object")) == "response" and "output" in fields:
                 return True
-            kinds = {small_text(members(i).get("type")) for k in _LISTS for i in _some(one.get(k))}
-            if (kinds | {small_text(one.get("type"))}) & (
-                _CALLS | _OUTPUTS
-            ) and "payload" not in row:
+            listed = [item for key in _LISTS for item in elements(fields.get(key), 20)]
+            kinds = {small_text(members(item).get("type")) for item in listed}
+            if (kinds | {small_text(fields.get("type"))}) & _MARKS:
                 return True
     return False
 
 
-def _some(raw: Raw | None) -> list[Raw]:
-    return elements(raw, 20)
-
-
 def read(data: bytes, source: str) -> list[Trace]:
-    """The one conversation in the input.
+    """One trace for each conversation; those that overlap in a log are contexts of one.
 
     Raises:
         InputError: there are no items.
     """
     problems: list[Problem] = []
-    reading = _Reading(source)
-    for listed in record_lists(data, source, _KEYS, "item", problems):
-        reading.around(listed.around)
-        for record in listed.records:
-            reading.take(record)
-    reading.build.problems.extend(problems)
-    return [reading.build.trace()]
+    (rows,) = record_lists(data, source, (), "item", problems)
+    groups = follow(_exchanges(_spread(rows.records)))
+    if not groups:
+        raise InputError(source, "no items", expected="items with a `type` or a `role`")
+    around = rows.records[0].fields if len(rows.records) == 1 else {}
+    traces = []
+    for index, steps in enumerate(groups):
+        run = source if len(groups) == 1 else f"{source}#{index}"
+        traces.append(_Teller(source, NAME, small_text(around.get("id")) or run).trace(steps))
+    traces[0].problems.extend(problems)
+    return traces
 
 
-class _Reading:
-    def __init__(self, source: str) -> None:
-        self.build = TraceBuilder(source, NAME)
-        self.seen: set[str | bytes] = set()
-        self.open_turn = False
+def _spread(rows: list[Record]) -> Iterator[Record]:
+    """Rows, those that are lists of the API as what they hold."""
+    for row in rows:
+        for key in _KEYS:
+            listed = elements(row.fields.get(key))
+            if listed and not _is_item(row.fields):
+                found = [
+                    Record(members(raw), f"{row.path}.{key}[{at}]", row.line)
+                    for at, raw in enumerate(listed)
+                ]
+                yield from reversed(found) if _newest_first(found) else found
+                break
+        else:
+            yield row
 
-    def around(self, fields: dict[str, Raw]) -> None:
-        """Names beside a list."""
-        self.build.run = self.build.run or small_text(fields.get("id"))
-        self.build.model = self.build.model or small_text(fields.get("model"))
+
+def _newest_first(rows: list[Record]) -> bool:
+    """A result before its call: the API lists the newest first, unless told otherwise."""
+    seen: set[str | None] = set()
+    answered: set[str | None] = set()
+    for row in rows:
+        kind, own = _kind(row.fields), small_text(row.fields.get("call_id"))
+        if kind in _OUTPUTS:
+            answered.add(own)
+        elif kind in _CALLS and own is not None:
+            if own in answered and own not in seen:
+                return True
+            seen.add(own)
+    return False
+
+
+def _kind(fields: dict[str, Raw]) -> str:
+    return small_text(fields.get("type")) or ("message" if "role" in fields else "")
+
+
+def _is_item(fields: dict[str, Raw]) -> bool:
+    kind = _kind(fields)
+    return kind in _CALLS or kind in _OUTPUTS or "role" in fields or "call_id" in fields
+
+
+def _request_in(row: Record) -> Record | None:
+    if _is_item(row.fields):
+        return None
+    return logged(row, _REQUESTS, "input")
+
+
+def _response_in(row: Record) -> Record | None:
+    """The response in a row, unless it is still being made."""
+    found = None if _is_item(row.fields) else logged(row, _RESPONSES, "output")
+    if found is None or not begins(found.fields["output"], b"["):
+        return None
+    under_way = small_text(found.fields.get("status")) in _UNDER_WAY
+    return None if under_way and not elements(found.fields["output"], 1) else found
+
+
+def _exchanges(rows: Iterator[Record]) -> Iterator[Exchange]:
+    """Requests with their responses; items that stand side by side are one request."""
+    flat = _Items()
+    waiting: Exchange | None = None
+    for row in rows:
+        request, response = _request_in(row), _response_in(row)
+        if request is not None:
+            if waiting is not None:
+                yield waiting
+            waiting = _asked(row, request)
+        if response is not None and waiting is not None:
+            yield _answered(waiting, response)
+            waiting = None
+        elif response is not None:
+            flat.response(response)
+        elif request is None:
+            flat.take(row)
+    if waiting is not None:
+        yield waiting
+    if flat.found:
+        yield Exchange(flat.found, [], responses=flat.responses)
+
+
+def _asked(row: Record, request: Record) -> Exchange:
+    sent = _Items()
+    text = request.fields["input"]
+    if begins(text, b'"') and text != _NOTHING:
+        sent.found.append(_said(text, request))
+    sent.take_all(request, "input")
+    return Exchange(
+        sent.found,
+        [],
+        previous=small_text(request.get("previous_response_id")),
+        thread=_conversation(request),
+        run=run_of(row),
+        model=small_text(request.get("model")),
+    )
+
+
+def _answered(exchange: Exchange, response: Record) -> Exchange:
+    own = small_text(response.get("id"))
+    items = _Items()
+    items.take_all(response, "output")
+    return exchange._replace(
+        answered=items.found,
+        own=own,
+        previous=exchange.previous or small_text(response.get("previous_response_id")),
+        thread=exchange.thread or _conversation(response),
+        model=small_text(response.get("model")) or exchange.model,
+        usage=mapping(response.get("usage")) or None,
+    )
+
+
+def _conversation(record: Record) -> str | None:
+    raw = record.get("conversation")
+    return small_text(raw) or small_text(members(raw).get("id"))
+
+
+def _said(text: Raw, record: Record) -> Item:
+    key = ("person", content_key(text))
+    return Item("person", key, None, {"text": text}, record.path, record.line)
+
+
+class _Items:
+    """Collects items; those of the model between two others are one response."""
+
+    def __init__(self) -> None:
+        self.found: list[Item] = []
+        self.responses: dict[Hashable, tuple[str | None, dict[str, Any] | None]] = {}
+        self.number = 0
+        self.open = False
+        self.approvals: dict[str, Record] = {}
+
+    def take_all(self, record: Record, key: str) -> None:
+        """The items in a list."""
+        for at, raw in enumerate(elements(record.fields.get(key))):
+            self.take(Record(members(raw), f"{record.path}.{key}[{at}]", record.line))
+
+    def response(self, response: Record) -> None:
+        """A response without its request; one that is told again counts once."""
+        own = small_text(response.get("id"))
+        if own is not None and any(own == key for key in self.responses):
+            return
+        self.open = False
+        if own is not None:
+            usage = mapping(response.get("usage")) or None
+            self.responses[own] = (small_text(response.get("model")), usage)
+        self._begin(own)
+        self.take_all(response, "output")
+        self.open = False
 
     def take(self, record: Record) -> None:
-        """An item, or an object that holds items."""
-        nested = [record.fields]
-        nested += [m for k in ("request", "response") if (m := members(record.fields.get(k)))]
-        if len(nested) == 1 and not any(key in record.fields for key in ("input", "output")):
-            self.item(record)
-            return
-        if "call_id" in record.fields or "role" in record.fields:
-            self.item(record)
-            return
-        for fields in nested:
-            self.around(
-                {}
-                if "output" in fields and "object" not in fields
-                else {key: fields[key] for key in ("model",) if key in fields}
-            )
-            self._listed(Record(fields, record.path, record.line))
-
-    def _listed(self, record: Record) -> None:
-        fields = record.fields
-        sent = fields.get("input")
-        if sent is not None and begins(sent, b'"'):
-            self._person(sent)
-        for key in ("input", "items"):
-            for at, raw in enumerate(elements(fields.get(key))):
-                self.item(Record(members(raw), f"{record.path}.{key}[{at}]", record.line))
-        output = elements(fields.get("output"))
-        if not output:
-            return
-        fresh = [raw for raw in output if self._key(members(raw)) not in self.seen]
-        if not fresh:
-            return
-        self.open_turn = False
-        self._begin(small_text(fields.get("model")), mapping(fields.get("usage")))
-        for at, raw in enumerate(output):
-            self.item(Record(members(raw), f"{record.path}.output[{at}]", record.line))
-        self.open_turn = False
-
-    def item(self, record: Record) -> None:
-        """One item, unless an earlier request told it."""
-        key = self._key(record.fields)
-        if key is not None and key in self.seen:
-            return
-        if key is not None:
-            self.seen.add(key)
-        kind = small_text(record.get("type")) or "message"
+        """One item."""
+        kind = _kind(record.fields)
+        own = small_text(record.get("call_id")) or small_text(record.get("id"))
         role = small_text(record.get("role"))
-        if kind in _OUTPUTS:
-            self.open_turn = False
-            self._output(record)
-        elif kind in _MODEL_ITEMS or role == "assistant":
-            if not self.open_turn:
-                self._begin(None, {})
-            if kind in _CALLS:
-                self._call(kind, record)
+        if kind in _CALLS:
+            self._call(record, kind, own)
+        elif kind in _OUTPUTS:
+            self.open = False
+            key = ("result", own, content_key(record.get("output", "result", "tools")))
+            self._add("result", key, own, record)
         elif kind == "compaction":
-            self.build.lose("compaction")
+            self.open = False
+            self._add("loss", ("loss", content_key(record.get("encrypted_content"))), None, record)
+        elif kind == "reasoning" or role == "assistant":
+            self._begin(None)
+            self._add("model", None, None, record)
         elif role == "user":
-            self.open_turn = False
-            self._person(record.get("content"))
+            self.open = False
+            content = record.get("content")
+            if memoryview(content) and content != _NOTHING:
+                self.found.append(_said(content, record))
+        elif kind == "mcp_approval_request" and own is not None:
+            self.approvals[own] = record
+        elif kind == _REFUSED:
+            self._approval(record)
 
-    def _key(self, fields: dict[str, Raw]) -> str | bytes | None:
-        """What tells an item from all others: its ids, else its text."""
-        kind = small_text(fields.get("type")) or "message"
-        own = small_text(fields.get("call_id")) or small_text(fields.get("id"))
-        if own is not None:
-            return f"{kind} {own}"
-        return None if kind != "message" else bytes(fields.get("content", EMPTY)) or None
+    def _call(self, record: Record, kind: str, own: str | None) -> None:
+        self._begin(None)
+        sent = arguments_key(record.get("arguments", "input", *_ARGUMENTS))
+        self._add("call", ("call", kind, own, small_text(record.get("name")), sent), own, record)
 
-    def _begin(self, model: str | None, usage: dict[str, Any]) -> None:
-        self.build.begin_turn(model=model, usage=usage)
-        self.open_turn = True
-
-    def _person(self, content: Raw) -> None:
-        if len(bytes(content)) > len(b'""'):
-            self.build.user_message(content)
-
-    def _call(self, kind: str, record: Record) -> None:
-        fields = record.fields
-        call_id = small_text(fields.get("call_id")) or small_text(fields.get("id"))
-        name = small_text(fields.get("name")) or _HOSTED.get(kind, kind)
-        server = small_text(fields.get("server_label"))
-        if kind == "mcp_call" and server is not None:
-            name = f"mcp__{server}__{name}"
-        raw_args: str | None = None
-        if kind in _FUNCTIONS or kind == "mcp_call":
-            sent = plain(record.get("arguments", "input"))
-            raw_args = sent if isinstance(sent, str) else None
-            if kind == "custom_tool_call" and raw_args is not None:
-                args = Raw(msgspec.json.encode({"input": raw_args}))
-            else:
-                args = parsed_args(raw_args) if raw_args is not None else NULL
-        else:
-            args = record.get("action", "operation", "queries", "code") or NULL
-            args = args if memoryview(args) else NULL
-        call = self.build.call(
-            name, args, call_id=call_id, line=record.line, path=record.path, raw_args=raw_args
+    def _approval(self, record: Record) -> None:
+        asked = small_text(record.get("approval_request_id"))
+        request = self.approvals.get(asked or "")
+        self.open = False
+        if request is not None and begins(record.get("approve"), b"false"):
+            self._begin(None)
+            fields = {**request.fields, "type": Raw(f'"{_REFUSED}"'.encode())}
+            self._add("call", ("refused", asked), None, request._replace(fields=fields))
+            self.open = False
+        self.found.append(
+            Item("person", ("approval", asked), None, {"text": _NOTHING}, record.path, record.line)
         )
-        if kind == "mcp_call":
-            error = record.get("error")
-            if memoryview(error):
-                call.answer(error, "error", error=beginning(error) or "error")
-            elif memoryview(output := record.get("output")):
-                call.answer(output)
-        elif small_text(fields.get("status")) in _BAD:
-            call.end("error", error=small_text(fields.get("status")))
 
-    def _output(self, record: Record) -> None:
-        call = self.build.waiting(small_text(record.get("call_id")))
-        if call is None:
-            return
-        output = record.get("output")
-        if small_text(record.get("status")) in _BAD:
-            call.answer(output, "error", error=beginning(output) or "error")
-        elif starts_with(output, *_LIKE_ERRORS):
-            call.answer(output, "unknown", error=beginning(output))
-        else:
-            call.answer(output)
+    def _begin(self, own: str | None) -> None:
+        if not self.open:
+            self.number += 1
+            self.open = True
+            self.current: Hashable = own if own is not None else self.number
+
+    def _add(self, kind: Any, key: Hashable, own: str | None, record: Record) -> None:
+        response = self.current if self.open else None
+        self.found.append(Item(kind, key, own, record.fields, record.path, record.line, response))
+
+
+class _Teller(Teller):
+    def caller(self, item: Item) -> str | None:
+        return small_text(members(item.fields.get("caller")).get("caller_id"))
+
+    def call(self, item: Item, context: str) -> OpenCall:
+        record = Record(item.fields, item.path, item.line)
+        kind = _kind(item.fields)
+        args, raw_args = _arguments(record, kind)
+        call = self.build.call(
+            _name(record, kind),
+            args,
+            context=context,
+            call_id=item.id,
+            line=item.line,
+            path=item.path,
+            raw_args=raw_args,
+            **({"origin": "harness"} if self.caller(item) is not None else {}),
+        )
+        status = small_text(record.get("status"))
+        if kind == _REFUSED:
+            call.end("rejected", error="not approved")
+        elif kind == "mcp_call" or kind in _HOSTED:
+            _settle(call, record, status)
+        elif status == "incomplete":
+            call.fields["outcome"] = "not-executed"  # unless its result says otherwise
+        return call
+
+    def answer(self, call: OpenCall, item: Item) -> None:
+        record = Record(item.fields, item.path)
+        output = record.get("output", "result", "tools")
+        status = small_text(record.get("status"))
+        fields: dict[str, Any] = {}
+        outcome = "unknown" if like_error(output) else "ok"
+        if status in _BAD:
+            outcome = "error" if status == "failed" else "unknown"
+        elif _kind(item.fields) == "shell_call_output":
+            outcome, fields = _shell(output)
+        error = None if outcome == "ok" else beginning(output) or outcome
+        call.answer(output, outcome, error=error, **fields)
+
+
+def _name(record: Record, kind: str) -> str:
+    name, server = (small_text(record.get(key)) for key in ("name", "server_label"))
+    named = name or _HOSTED.get(kind) or _CLIENT.get(kind) or kind
+    return f"mcp__{server}__{named}" if server is not None else named
+
+
+def _arguments(record: Record, kind: str) -> tuple[Raw, str | None]:
+    """(`args`, `raw_args`)."""
+    if kind in _FUNCTIONS or kind == _REFUSED:
+        sent = plain(record.get("arguments", "input"))
+        if not isinstance(sent, str):
+            return record.get("arguments", "input") or NULL, None
+        if kind == "custom_tool_call":
+            return Raw(msgspec.json.encode({"input": sent})), sent
+        return parsed_args(sent), sent
+    args = record.get(*_ARGUMENTS)
+    return (args if memoryview(args) else NULL), None
+
+
+def _settle(call: OpenCall, record: Record, status: str | None) -> None:
+    """What became of a call that the provider itself ran."""
+    error = record.get("error")
+    if memoryview(error):
+        message = small_text(members(error).get("message"))
+        call.answer(error, "error", error=message or beginning(error) or "error")
+    elif status in _BAD:
+        call.end("error" if status == "failed" else "unknown", error=status)
+    elif memoryview(output := record.get("output", "outputs", "results", "result")):
+        call.answer(output)
+    elif status == "completed":
+        call.end("ok")
+
+
+def _shell(output: Raw) -> tuple[str, dict[str, Any]]:
+    """(outcome, fields) of the commands of a shell call: the last exit code, or a timeout."""
+    fields: dict[str, Any] = {}
+    for raw in elements(output):
+        told = members(members(raw).get("outcome"))
+        if small_text(told.get("type")) == "timeout":
+            return "timeout", {}
+        code = plain(told.get("exit_code", EMPTY))
+        if isinstance(code, int):
+            fields["exit_code"] = code
+    return "ok", fields

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -54,7 +54,7 @@ class Exchange(NamedTuple):
 
     `previous` and `thread`: the response or conversation that the provider remembers, where `sent`
     is only what is new. `run`: what the log calls the run. `edited`: the provider cleared results
-    before this response.
+    before this response. `responses`: model and usage of responses that stand among `sent`.
     """
 
     sent: list[Item]
@@ -66,6 +66,7 @@ class Exchange(NamedTuple):
     model: str | None = None
     usage: dict[str, Any] | None = None
     edited: bool = False
+    responses: Mapping[Hashable, tuple[str | None, dict[str, Any] | None]] = {}
 
 
 class Step(NamedTuple):
@@ -256,7 +257,7 @@ class Teller:
             begins = item.kind == "call" or (item.kind == "model" and step.fresh)
             if begins and item.response != response:
                 response = item.response
-                self.build.begin_turn(context)
+                self.build.begin_turn(context, *exchange.responses.get(response, (None, None)))
             self._tell(step, item, context)
         if exchange.answered or exchange.usage:
             self.build.begin_turn(context, exchange.model, exchange.usage)

@@ -28,6 +28,17 @@ MARKER_HELP = (
     f"{MARKER}(total=5, read_file=2): fail a test whose tool_tracer (or run_fixture) recorded more "
     "calls than that, in total or of a tool."
 )
+RUNS_MARKER = "agent_runs"
+RUNS_HELP = (
+    f"{RUNS_MARKER}(n=10, baseline='main'): call a test that uses tool_tracer n times and compare "
+    "the runs with a baseline; skipped unless --refetch-runs is given."
+)
+RUNS_OPTIONS = (
+    ("--refetch-runs", "run the tests marked agent_runs, and compare them with their baselines"),
+    ("--refetch-record", "record the runs of tests marked agent_runs as (candidate) baselines"),
+    ("--refetch-approve", "put recorded candidates in the place of the baselines"),
+)
+"""Flags and their help."""
 FIXTURES, KEEP_RESULTS = "refetch_fixtures", "refetch_keep_results"
 
 IniType = Literal["paths", "bool"]
@@ -63,6 +74,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Ini options, and folders of fixtures on the command line."""
     for name, kind, default, told in INI_OPTIONS:
         parser.addini(name, told, type=kind, default=default)
+    for flag, told in RUNS_OPTIONS:
+        parser.getgroup("refetch").addoption(flag, action="store_true", help=told)
     parser.getgroup("refetch").addoption(
         "--refetch-fixtures",
         action="append",
@@ -75,6 +88,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker; bring folders of fixtures into a run that names no paths."""
     config.addinivalue_line("markers", MARKER_HELP)
+    config.addinivalue_line("markers", RUNS_HELP)
     listed, typed = config.getini(FIXTURES), config.getoption("--refetch-fixtures")
     if listed or typed:
         start = config.invocation_params.dir
@@ -158,6 +172,27 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             item.stash[_budget] = budget_of_marks(reversed(marks))
         except UsageError as error:
             pytest.fail(f"usage error: {error}", pytrace=False)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Call a test marked agent_runs n times, and hold its runs against their baseline."""
+    mark = pyfuncitem.get_closest_marker(RUNS_MARKER)
+    if mark is None:
+        return None
+    asked = [pyfuncitem.config.getoption(flag[2:].replace("-", "_")) for flag, _ in RUNS_OPTIONS]
+    if not any(asked):
+        pytest.skip(f"{RUNS_MARKER}: a slow, statistical test; --refetch-runs runs it")
+    from refetch.model.errors import RefetchError
+    from refetch.runs.in_pytest import hold
+
+    try:
+        told = hold(pyfuncitem, mark, *asked)
+    except RefetchError as error:
+        pytest.fail(f"{RUNS_MARKER}: {error}", pytrace=False)
+    if told is not None:
+        pytest.fail(told, pytrace=False)
+    return True
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)

@@ -39,7 +39,8 @@ from refetch.readers.trace_builder import OpenCall
 NAME = "anthropic-messages"
 _KEYS = ("messages",)
 _REQUESTS = ("request", "body", "params")
-_RESPONSES = ("response", "body", "result", "message")
+_RESPONSES = ("response", "body")
+_BATCHED = ("result", "message")
 _CALLS = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))
 _MARKS = _CALLS | {"tool_result", "thinking", "redacted_thinking", "compaction"}
 _FOREIGN = frozenset(("tool_calls", "tool_call_id"))
@@ -74,7 +75,8 @@ def _is_message(message: dict[str, Raw]) -> bool:
 
 
 def _response_in(record: Record) -> Record | None:
-    found = logged(record, _RESPONSES, "content")
+    wrappers = _BATCHED if "result" in record.fields else _RESPONSES
+    found = logged(record, wrappers, "content")
     return found if found is not None and "role" in found.fields else None
 
 

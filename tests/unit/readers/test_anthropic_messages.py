@@ -251,6 +251,19 @@ def test_batches_and_bodies_kept_as_text() -> None:
     assert told(only_trace(row)) == [("b", 1, "missing")]
 
 
+def test_results_of_a_batch() -> None:
+    answer = logged([], use("a"), id="m1")["response"]
+    row = {"custom_id": "r1", "result": {"type": "succeeded", "message": answer}}
+    assert told(only_trace(row)) == [("a", 1, "missing")]
+
+
+def test_lines_that_wrap_messages_of_several_agents_are_left_alone() -> None:
+    """Whose history it is stands beside the message, so that reading it as one would be wrong."""
+    row = {"type": "assistant", "message": model(use("a")), "parent_tool_use_id": "t"}
+    with pytest.raises(UnknownFormatError):
+        read_bytes(encoded(row, row), "log")
+
+
 def test_responses_alone_have_no_results() -> None:
     rows = [logged([], use(key), id=f"m{key}")["response"] for key in "ab"]
     assert told(only_trace(*rows)) == [("a", 1, "missing"), ("b", 2, "missing")]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from refetch.cli.settings import load_settings
 from refetch.effects.user_tables import tools_from_mapping
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,8 +51,10 @@ def test_the_test_file(tmp_path: Path) -> None:
     assert "1 passed" in found.stdout, found.stdout
 
 
-def test_the_tables_load() -> None:
-    (text,) = blocks("toml")
+def test_the_tables_load(tmp_path: Path) -> None:
+    text, settings = blocks("toml")
+    (tmp_path / "pyproject.toml").write_text(settings)
+    assert load_settings(str(tmp_path / "pyproject.toml")).tasks["nightly-*"]["dollars"] == 0.5
     tools = tools_from_mapping(tomllib.loads(text)["tool"]["refetch"]["tools"], "README.md")
     assert tools.lookup("get_user") is not None
     assert tools.lookup("update_order") is not None

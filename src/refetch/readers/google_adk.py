@@ -31,7 +31,7 @@ from msgspec import Raw
 
 from refetch.hygiene import FAILED
 from refetch.model.trace import MAIN, ContextStart, Problem, Trace
-from refetch.readers.blocks import EMPTY, NULL, beginning, begins
+from refetch.readers.blocks import EMPTY, NULL, beginning, begins, raw_hash
 from refetch.readers.json_records import parts, plain
 from refetch.readers.records import Record, record_lists, sniffed_records
 from refetch.readers.sniff import Sniffed, members, small_text
@@ -102,7 +102,7 @@ class _Reading:
         self.code: dict[str, list[OpenCall]] = {}
         self.transfers: dict[str, int] = {}
         self.began: dict[str, int] = {}
-        self.seen: set[tuple[str, bytes]] = set()
+        self.seen: set[tuple[str, str]] = set()
         self.times: dict[int, list[float]] = {}
 
     def take(self, record: Record) -> None:
@@ -127,7 +127,7 @@ class _Reading:
         own = small_text(record.get("id"))
         if own is None:
             return False
-        key = (own, bytes(record.get("content")))
+        key = (own, raw_hash(record.get("content")))
         known = key in self.seen
         self.seen.add(key)
         return known

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -145,15 +145,6 @@ class _Thread:
             new.append(item)
         return new
 
-    def goes_on_in(self, keys: list[Hashable], known: set[Hashable]) -> int:
-        """How surely a history is this conversation's: 0 not at all."""
-        count = len(self.view)
-        if not self.answered and keys == self.view:
-            return count + 1  # sent again, because no answer came
-        if count and len(keys) > count and keys[:count] == self.view:
-            return count + 1
-        return 1 if self.asked and known.issuperset(self.asked) else 0
-
 
 def _keys(items: Iterable[Item]) -> list[Hashable]:
     return [item.key for item in items if item.key is not None]
@@ -161,7 +152,7 @@ def _keys(items: Iterable[Item]) -> list[Hashable]:
 
 def follow(exchanges: Iterable[Exchange]) -> list[list[Step]]:
     """The exchanges in order, one list for each trace."""
-    threads: list[_Thread] = []
+    threads = _Threads()
     steps: list[Step] = []
     own: set[str] = set()
     for at, exchange in enumerate(exchanges):
@@ -169,36 +160,76 @@ def follow(exchanges: Iterable[Exchange]) -> list[list[Step]]:
             if exchange.own in own:
                 continue
             own.add(exchange.own)
-        thread = _thread_of(exchange, threads)
+        thread = threads.of(exchange)
         fresh = thread is None
         if thread is None:
-            thread = _Thread(len(threads), at, exchange)
-            threads.append(thread)
+            thread = _Thread(len(threads.all), at, exchange)
+            threads.all.append(thread)
         steps.append(thread.step(at, exchange, fresh))
-    group = _groups(threads)
+        threads.remember(thread)
+    group = _groups(threads.all)
     traces: dict[int, list[Step]] = {}
     for step in steps:
         traces.setdefault(group[step.thread], []).append(step)
     return list(traces.values())
 
 
-def _thread_of(exchange: Exchange, threads: list[_Thread]) -> _Thread | None:
-    if exchange.thread is not None:
-        return next((t for t in reversed(threads) if t.name == exchange.thread), None)
-    if exchange.previous is not None:
-        return next((t for t in reversed(threads) if t.head == exchange.previous), None)
-    if not exchange.sent and threads:
-        return threads[-1]
-    keys = _keys(exchange.sent)
-    known = set(keys)
-    best, found = 0, None
-    for thread in reversed(threads):
-        if None not in (exchange.run, thread.run) and exchange.run != thread.run:
-            continue
-        score = thread.goes_on_in(keys, known) if thread.name is None else 0
-        if score > best:
-            best, found = score, thread
-    return found
+class _Threads:
+    """The conversations so far, by what a request may know of them; the latest one wins."""
+
+    def __init__(self) -> None:
+        self.all: list[_Thread] = []
+        self._by_head: dict[str, _Thread] = {}
+        self._by_name: dict[str, _Thread] = {}
+        self._by_view: dict[Hashable, _Thread] = {}
+        self._by_call: dict[Hashable, _Thread] = {}
+
+    def remember(self, thread: _Thread) -> None:
+        """Index what an exchange changed."""
+        if thread.head is not None:
+            self._by_head[thread.head] = thread
+        if thread.name is not None:
+            self._by_name[thread.name] = thread
+            return
+        for mark in [*_prefixes(thread.run, thread.view)][-1:]:
+            self._by_view[mark] = thread
+        for key in thread.asked:
+            self._by_call[thread.run, key] = thread
+
+    def of(self, exchange: Exchange) -> _Thread | None:
+        """The conversation that a request goes on with, None for a new one."""
+        if exchange.thread is not None:
+            return self._by_name.get(exchange.thread)
+        if exchange.previous is not None:
+            found = self._by_head.get(exchange.previous)
+            return found if found is not None and found.head == exchange.previous else None
+        if not exchange.sent and self.all:
+            return self.all[-1]
+        keys = _keys(exchange.sent)
+        return self._that_begins(exchange.run, keys) or self._that_asked(exchange.run, keys)
+
+    def _that_begins(self, run: str | None, keys: list[Hashable]) -> _Thread | None:
+        best: _Thread | None = None
+        for count, mark in enumerate(_prefixes(run, keys), 1):
+            thread = self._by_view.get(mark)
+            if thread is None or thread.view != keys[:count]:
+                continue
+            if count < len(keys) or not thread.answered:  # else it was sent again
+                best = thread
+        return best
+
+    def _that_asked(self, run: str | None, keys: list[Hashable]) -> _Thread | None:
+        known = set(keys)
+        asked = (self._by_call.get((run, key)) for key in reversed(keys))
+        return next((t for t in asked if t is not None and known.issuperset(t.asked)), None)
+
+
+def _prefixes(run: str | None, keys: list[Hashable]) -> Iterator[Hashable]:
+    """A mark for each beginning of a history."""
+    mark = hash(run)
+    for key in keys:
+        mark = hash((mark, key))
+        yield mark
 
 
 def _groups(threads: list[_Thread]) -> dict[int, int]:

@@ -163,16 +163,17 @@ def _response_in(row: Record) -> Record | None:
 
 def _exchanges(rows: Iterator[Record]) -> Iterator[Exchange]:
     """Requests with their responses; items that stand side by side are one request."""
-    flat = _Items()
+    known: dict[str, Record] = {}
+    flat = _Items(known)
     waiting: Exchange | None = None
     for row in rows:
         request, response = _request_in(row), _response_in(row)
         if request is not None:
             if waiting is not None:
                 yield waiting
-            waiting = _asked(row, request)
+            waiting = _asked(row, request, known)
         if response is not None and waiting is not None:
-            yield _answered(waiting, response)
+            yield _answered(waiting, response, known)
             waiting = None
         elif response is not None:
             flat.response(response)
@@ -184,8 +185,8 @@ def _exchanges(rows: Iterator[Record]) -> Iterator[Exchange]:
         yield Exchange(flat.found, [], responses=flat.responses)
 
 
-def _asked(row: Record, request: Record) -> Exchange:
-    sent = _Items()
+def _asked(row: Record, request: Record, known: dict[str, Record]) -> Exchange:
+    sent = _Items(known)
     text = request.fields["input"]
     if begins(text, b'"') and text != _NOTHING:
         sent.found.append(_said(text, request))
@@ -200,9 +201,9 @@ def _asked(row: Record, request: Record) -> Exchange:
     )
 
 
-def _answered(exchange: Exchange, response: Record) -> Exchange:
+def _answered(exchange: Exchange, response: Record, known: dict[str, Record]) -> Exchange:
     own = small_text(response.get("id"))
-    items = _Items()
+    items = _Items(known)
     items.take_all(response, "output")
     return exchange._replace(
         answered=items.found,
@@ -225,9 +226,13 @@ def _said(text: Raw, record: Record) -> Item:
 
 
 class _Items:
-    """Collects items; those of the model between two others are one response."""
+    """Collects items; those of the model between two others are one response.
 
-    def __init__(self) -> None:
+    `known`: the items so far by their id; a request may name them instead of repeating them.
+    """
+
+    def __init__(self, known: dict[str, Record]) -> None:
+        self.known = known
         self.found: list[Item] = []
         self.responses: dict[Hashable, tuple[str | None, dict[str, Any] | None]] = {}
         self.number = 0
@@ -255,7 +260,15 @@ class _Items:
     def take(self, record: Record) -> None:
         """One item."""
         kind = _kind(record.fields)
-        own = small_text(record.get("call_id")) or small_text(record.get("id"))
+        item_id = small_text(record.get("id"))
+        if kind == "item_reference":
+            named = self.known.get(item_id or "")
+            if named is not None:
+                self.take(named)
+            return
+        if item_id is not None:
+            self.known[item_id] = record
+        own = small_text(record.get("call_id")) or item_id
         role = small_text(record.get("role"))
         if kind in _CALLS:
             self._call(record, kind, own)

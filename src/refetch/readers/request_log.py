@@ -8,7 +8,8 @@ A request goes on with a conversation if it names its last response, if it begin
 or if it holds all calls of its last response (a shortened history). What the model merely said is
 not compared: programs write it differently each time. Conversations that overlap in the log are
 contexts of one trace, because one may change what the other reads; those that follow one another,
-or carry different run ids, are traces of their own.
+or carry different run ids, are traces of their own. What a fork repeats of the conversation it
+came from is told there only.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from itertools import takewhile
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -109,11 +111,11 @@ class _Thread:
         self.asked: list[Hashable] = []
         self.visible: dict[Hashable, Item] = {}
 
-    def step(self, at: int, exchange: Exchange, fresh: bool) -> Step:
-        """Take an exchange in."""
+    def step(self, at: int, exchange: Exchange, fresh: bool, copied: int = 0) -> Step:
+        """Take an exchange in, whose first items may be another conversation's history."""
         self.last = at
         keys = _keys(exchange.sent)
-        new, gone = exchange.sent, list[Item]()
+        new, gone = _without_copies(exchange.sent, copied), list[Item]()
         remembered = exchange.previous is not None or exchange.thread is not None
         if not fresh and not remembered and exchange.sent:
             new = self._new_of(exchange.sent)
@@ -146,6 +148,15 @@ class _Thread:
         return new
 
 
+def _without_copies(items: list[Item], count: int) -> list[Item]:
+    """The items without calls and results among the first `count` that are compared."""
+    if not count:
+        return items
+    compared = [place for place, item in enumerate(items) if item.key is not None]
+    end = compared[count - 1] + 1
+    return [*(item for item in items[:end] if item.kind == "person"), *items[end:]]
+
+
 def _keys(items: Iterable[Item]) -> list[Hashable]:
     return [item.key for item in items if item.key is not None]
 
@@ -161,11 +172,12 @@ def follow(exchanges: Iterable[Exchange]) -> list[list[Step]]:
                 continue
             own.add(exchange.own)
         thread = threads.of(exchange)
-        fresh = thread is None
+        fresh, copied = thread is None, 0
         if thread is None:
             thread = _Thread(len(threads.all), at, exchange)
             threads.all.append(thread)
-        steps.append(thread.step(at, exchange, fresh))
+            copied = threads.copied(exchange)
+        steps.append(thread.step(at, exchange, fresh, copied))
         threads.remember(thread)
     group = _groups(threads.all)
     traces: dict[int, list[Step]] = {}
@@ -183,6 +195,7 @@ class _Threads:
         self._by_name: dict[str, _Thread] = {}
         self._by_view: dict[Hashable, _Thread] = {}
         self._by_call: dict[Hashable, _Thread] = {}
+        self._told: set[Hashable] = set()
 
     def remember(self, thread: _Thread) -> None:
         """Index what an exchange changed."""
@@ -191,10 +204,17 @@ class _Threads:
         if thread.name is not None:
             self._by_name[thread.name] = thread
             return
-        for mark in [*_prefixes(thread.run, thread.view)][-1:]:
+        marks = list(_prefixes(thread.run, thread.view))
+        self._told.update(marks)
+        for mark in marks[-1:]:
             self._by_view[mark] = thread
         for key in thread.asked:
             self._by_call[thread.run, key] = thread
+
+    def copied(self, exchange: Exchange) -> int:
+        """How much of a new conversation is the beginning of another: a fork repeats it."""
+        marks = _prefixes(exchange.run, _keys(exchange.sent))
+        return sum(1 for _ in takewhile(self._told.__contains__, marks))
 
     def of(self, exchange: Exchange) -> _Thread | None:
         """The conversation that a request goes on with, None for a new one."""

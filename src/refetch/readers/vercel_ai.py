@@ -11,7 +11,7 @@ Sniff: parts of type `tool-…` with a `toolCallId`, blocks `tool-call`/`tool-re
 - Results: the part's own `output`, or a `tool-result` block by `toolCallId`; in steps it is what
   the tool returned, in model messages wrapped as `{type, value}`. `preliminary` ones are "unknown".
 - Outcomes: the part's state (`output-error`, `output-denied`), an output of type `error-…`, a
-  `tool-error` block, `isError`. Invalid input and unavailable tools never ran (`rawInput`,
+  `tool-error` block, `isError` (also inside the answer of an MCP server). Invalid input and unavailable tools never ran (`rawInput`,
   `invalid`, or the SDK's own words); a refused approval is a rejection, one that is still waited
   for has not run.
 - Usage and model: of the steps of `generateText`; of a UI message's metadata, where it is one step.
@@ -230,8 +230,9 @@ class _Reading:
         call = self._call(part, name)
         if state in _ANSWERED:
             output = part.get("output", "result")
-            done = not begins(part.get("preliminary"), b"true")
-            call.answer(output, "ok" if done else "unknown")
+            outcome = "unknown" if begins(part.get("preliminary"), b"true") else "ok"
+            outcome = "error" if _failed(output) else outcome
+            call.answer(output, outcome, error=None if outcome == "ok" else outcome)
         elif state in _ENDS:
             never = not memoryview(part.get("input")) and bool(memoryview(part.get("rawInput")))
             call.end(
@@ -259,7 +260,8 @@ class _Reading:
         if call is None:
             return
         outcome, value = _typed(part.get("output", "result", "error"))
-        if outcome == "ok" and (failed or begins(part.get("isError"), b"true")):
+        failed = failed or begins(part.get("isError"), b"true") or _failed(value)
+        if outcome == "ok" and failed:
             outcome = "error"
         if outcome == "error" and starts_with(value, *_NEVER_RAN):
             outcome = "not-executed"
@@ -275,6 +277,11 @@ def _model_of(record: Record) -> str | None:
 def _asked_in(step: Record) -> list[str]:
     listed = [*parts(step.get("content")), *parts(step.get("toolCalls"))]
     return [call_id for raw in listed if (call_id := small_text(members(raw).get("toolCallId")))]
+
+
+def _failed(value: Raw) -> bool:
+    """What an MCP server answers says so itself."""
+    return begins(members(value).get("isError", NULL), b"true")
 
 
 def _typed(result: Raw) -> tuple[str, Raw]:

@@ -209,6 +209,16 @@ def test_responses_that_name_the_one_before() -> None:
     assert events(trace, ContextLoss) == []
 
 
+def test_items_that_a_request_names_by_their_id() -> None:
+    named = {"type": "item_reference", "id": "fc_1"}
+    lost = {"type": "item_reference", "id": "of another log"}
+    trace = only_trace(
+        logged([GO], response("r1", call("a", id="fc_1"))),
+        logged([GO, lost, named, result("a")], response("r2", DONE)),
+    )
+    assert told(trace) == [("a", 1, "ok")]
+
+
 def test_two_answers_to_one_response_are_two_conversations() -> None:
     trace = only_trace(
         logged([GO], response("r1", call("a"))),

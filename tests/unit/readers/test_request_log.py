@@ -90,6 +90,17 @@ def test_a_request_without_an_answer_was_sent_again() -> None:
     assert shape(follow([exchange([GO]), exchange([GO], call("a"))])) == [[(0, 1, 0), (0, 0, 0)]]
 
 
+def test_what_a_fork_repeats_is_told_once() -> None:
+    log = [
+        exchange([GO], call("a")),
+        exchange([GO, call("a"), result("a")], call("b")),
+        exchange([GO, call("a"), item("model", None), result("a"), person("other")], call("c")),
+    ]
+    (one,), (fork,) = follow(log[:1]), follow(log)[1]
+    assert [step.new for step in one] == [[GO]]
+    assert fork.new == [GO, person("other")]
+
+
 def test_an_exchange_with_a_known_id_is_a_copy() -> None:
     one = exchange([GO], call("a"), own="r1")
     assert shape(follow([one, one])) == [[(0, 1, 0)]]

@@ -73,7 +73,8 @@ def test_a_step_is_a_turn_and_its_calls_are_a_batch() -> None:
     ("state", "fields", "outcome", "error"),
     [
         ("output-available", {}, "ok", None),
-        ("output-available", {"preliminary": True}, "unknown", None),
+        ("output-available", {"preliminary": True}, "unknown", "unknown"),
+        ("output-available", {"output": {"isError": True, "content": []}}, "error", "error"),
         ("input-available", {}, "missing", None),
         ("output-error", {"errorText": "no such city"}, "error", "no such city"),
         (

@@ -11,9 +11,9 @@ Sniff: parts of type `tool-…` with a `toolCallId`, blocks `tool-call`/`tool-re
 - Results: the part's own `output`, or a `tool-result` block by `toolCallId`; in steps it is what
   the tool returned, in model messages wrapped as `{type, value}`. `preliminary` ones are "unknown".
 - Outcomes: the part's state (`output-error`, `output-denied`), an output of type `error-…`, a
-  `tool-error` block, `isError` (also inside the answer of an MCP server). Invalid input and unavailable tools never ran (`rawInput`,
-  `invalid`, or the SDK's own words); a refused approval is a rejection, one that is still waited
-  for has not run.
+  `tool-error` block, `isError` (also inside the answer of an MCP server). Invalid input and
+  unavailable tools never ran (`rawInput`, `invalid`, or the SDK's own words); a refused approval is
+  a rejection, one that is still waited for has not run.
 - Usage and model: of the steps of `generateText`; of a UI message's metadata, where it is one step.
 - Saved again and again, a conversation that begins with the whole of the one before replaces it.
 

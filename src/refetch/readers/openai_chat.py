@@ -29,10 +29,10 @@ from refetch.model.trace import MAIN, Call, Event, Problem, Request, Trace, User
 from refetch.readers.blocks import (
     EMPTY,
     beginning,
+    like_error,
     parsed_args,
     raw_chars,
     raw_hash,
-    starts_with,
     whole_text,
 )
 from refetch.readers.sniff import Sniffed, elements, members, small_text
@@ -43,7 +43,6 @@ _FOREIGN_BLOCKS = frozenset(("tool_use", "tool_result", "tool-call", "tool-resul
 _RUN_KEYS = ("id", "run_id", "session_id", "conversation_id", "thread_id", "trace_id")
 _TASK_CHARS = 200
 _SNIFFED_MESSAGES = 20
-_LIKE_ERRORS = (b"Error:", b"Error ", b"ERROR", b"Traceback (most recent", b"Exception:")
 _BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
@@ -280,7 +279,7 @@ class _Reading:
         if place is None:
             return
         content = message.content if memoryview(message.content) else Raw(b'""')
-        failed = starts_with(content, *_LIKE_ERRORS)
+        failed = like_error(content)
         self.events[place] = msgspec.structs.replace(
             self.events[place],
             outcome="unknown" if failed else "ok",

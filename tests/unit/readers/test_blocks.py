@@ -10,6 +10,7 @@ from msgspec import Raw
 
 from refetch.readers.blocks import (
     beginning,
+    like_error,
     one_line,
     parsed_args,
     raw_chars,
@@ -80,3 +81,12 @@ def test_layout_is_put_on_one_line_and_texts_stay() -> None:
     assert json.loads(bytes(flat)) == value
     assert one_line(flat) is flat
     assert bytes(one_line(Raw())) == b""
+
+
+def test_what_begins_like_an_error() -> None:
+    for text in ("Error: no", "ERROR 5", "Traceback (most recent call last)", "An error occurred"):
+        assert like_error(raw(text))
+        assert like_error(raw([{"type": "text", "text": text}]))
+    for value in ("Errors: 0", "no Error:", "", {"error": "x"}, 5, [], ["Error: x"]):
+        assert not like_error(raw(value))
+    assert not like_error(Raw())

@@ -60,6 +60,16 @@ def test_an_unknown_format_says_what_was_found_and_what_is_known(data: bytes, wo
     assert "claude-code" in (caught.value.expected or "")
 
 
+def test_the_error_names_every_reader() -> None:
+    with pytest.raises(UnknownFormatError) as caught:
+        read_bytes(b'{"alpha":1}')
+    known = str(caught.value).rpartition("known: ")[2].split(", ")
+    assert known == format_names()
+    assert [name for name in known if name in {reader.name for reader in READERS}] == [
+        reader.name for reader in READERS
+    ]
+
+
 def test_many_keys_are_cut() -> None:
     data = b"{" + b",".join(b'"k%d":0' % i for i in range(100)) + b"}"
     with pytest.raises(UnknownFormatError, match="k11, …;"):

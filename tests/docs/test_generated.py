@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import sys
 from pathlib import Path
 from types import ModuleType
 
+import jsonschema
 import pytest
+from tests.unit.cli.runner import run
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -16,11 +20,12 @@ def script(name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 
 
-PAGES = ["write_rules_page", "write_formats_page", "write_cost_page"]
+PAGES = ["write_rules_page", "write_formats_page", "write_cost_page", "write_schema"]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -41,3 +46,13 @@ def test_every_difference_from_the_manifest_is_explained(shared_dir: Path) -> No
         main = sum(call.context == "main" for trace in traces for call in trace.calls)
         if raw not in (str(total), f"{main}+{total - main}sub"):
             assert traces[0].format in explained, (file, raw, total)
+
+
+@pytest.mark.parametrize("paths", [["sloppy", "transient-retry"], ["examples/traces"], ["none.x"]])
+def test_reports_fit_their_schema(paths: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    schema = json.loads((ROOT / "docs" / "report.schema.json").read_text("utf-8"))
+    document = json.loads(run("check", "--format", "json", *paths).stdout)
+    jsonschema.Draft202012Validator(schema).validate(document)
+    broken = {**document, "traces": [{"run": 5}]}
+    assert list(jsonschema.Draft202012Validator(schema).iter_errors(broken))

@@ -117,8 +117,8 @@ def test_openai_responses(endpoint: Any) -> None:
                  "input_tokens_details": {"cached_tokens": 3},
                  "output_tokens_details": {"reasoning_tokens": 0}}  # fmt: skip
         return {"id": "r", "object": "response", "created_at": 1, "model": "m",
-                "status": "completed", "output": list(items), "usage": usage, "parallel_tool_calls": True,
-                "tool_choice": "auto", "tools": []}  # fmt: skip
+                "status": "completed", "output": list(items), "usage": usage,
+                "parallel_tool_calls": True, "tool_choice": "auto", "tools": []}  # fmt: skip
 
     def call(key: str, name: str) -> dict[str, Any]:
         return {"type": "function_call", "id": f"f{key}", "call_id": key, "name": "get_note",

@@ -23,6 +23,7 @@ COMMANDS: dict[str, str] = {
     "convert": "Write traces in another format.",
     "capture": "Turn a trace into a fixture, so that it stays as a test.",
     "replay": "Run a fixture and compare its findings with what it expects.",
+    "completion": "Print the completion script for a shell.",
 }
 """Command → one line of help. Its module is `refetch.cli.<command>`, its object `command`."""
 

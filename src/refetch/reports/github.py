@@ -21,16 +21,17 @@ def render(batch: Batch, look: Look) -> str:
     """One command a line."""
     summary = summarize(batch.checked)
     answer = f"{summary.redundant} redundant of {summary.calls} calls, {summary.advice} advice"
-    rows: dict[str, list[str]] = {"error": [], "notice": [f"::notice title=refetch::{answer}"]}
+    rows: dict[str, list[str]] = {"error": [], "notice": []}
     for problem in batch.errors:
         rows["error"].append(_problem(problem))
     for one in batch.checked:
         for finding in one.report.findings:
             kind = _KINDS[finding.level]
             rows[kind].append(_finding(kind, finding, one.report.source))
-    lines: list[str] = []
+    lines = [f"::notice title=refetch::{answer}"]
     for kind, found in rows.items():
-        shown = found if len(found) <= MOST else found[: MOST - 1]
+        room = MOST - (kind == "notice")
+        shown = found if len(found) <= room else found[: room - 1]
         lines += shown
         if len(found) > len(shown):
             left = len(found) - len(shown)

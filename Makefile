@@ -2,7 +2,7 @@
 #
 #   make demo        the program at work on its own examples
 #   make test        all tests, with the coverage gate
-#   make lint        ruff, mypy, import-linter
+#   make lint        ruff, mypy, import-linter, the documentation
 #   make wheel-test  the tests against the built wheel
 #   make bench       speed, as ratios side by side (needs node)
 #   make clean       remove what the above made
@@ -44,6 +44,7 @@ lint: .venv/.installed-dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --site-dir build/site
 
 format: .venv/.installed-dev
 	$(BIN)/ruff check --fix

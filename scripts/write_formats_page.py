@@ -30,8 +30,8 @@ EXPLAINED = {
 INTRO = """# Formats
 
 A file is recognised by what is in it, never by its name; `--input-format NAME` forces one. Other
-packages add formats through the entry point group `refetch.readers` (see
-[the example](../examples/reader-plugin/README.md)).
+packages add formats through the entry point group `refetch.readers` (an example stands in
+`examples/reader-plugin`).
 """
 
 

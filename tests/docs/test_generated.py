@@ -25,7 +25,13 @@ def script(name: str) -> ModuleType:
     return module
 
 
-PAGES = ["write_rules_page", "write_formats_page", "write_cost_page", "write_schema"]
+PAGES = [
+    "write_rules_page",
+    "write_formats_page",
+    "write_cost_page",
+    "write_schema",
+    "write_settings_page",
+]
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+pytest_plugins = ["pytester"]
 pytest.importorskip("scipy", reason="needs refetch[stats]")
 
 AGENT = """

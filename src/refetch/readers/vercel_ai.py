@@ -108,12 +108,17 @@ def read(data: bytes, source: str) -> list[Trace]:
 def _latest(lists: list[RecordList]) -> list[RecordList]:
     """Snapshots of a growing conversation are the last of them."""
     found: list[RecordList] = []
+    told: list[list[str | bytes]] = []
+    places: dict[str | bytes, int] = {}
     for one in lists:
-        before = [_key(record) for record in found[-1].records] if found else []
-        if before and before == [_key(record) for record in one.records[: len(before)]]:
-            found[-1] = one
-        else:
-            found.append(one)
+        keys = [_key(record) for record in one.records]
+        place = places.get(keys[0])
+        if place is not None and keys[: len(told[place])] == told[place]:
+            found[place], told[place] = one, keys
+            continue
+        places[keys[0]] = len(found)
+        found.append(one)
+        told.append(keys)
     return found
 
 

@@ -202,7 +202,7 @@ def test_snapshots_of_a_conversation_are_one() -> None:
     first, second = ui(STEP, part("a", "input-available")), ui(STEP, part("a"))
     other = [{**USER, "id": "v"}, *ui(STEP, part("b"))[1:]]
     traces = read_bytes(
-        encoded({"messages": first}, {"messages": second}, {"messages": other}), "log"
+        encoded({"messages": first}, {"messages": other}, {"messages": second}), "log"
     )
     assert [[c.status for c in trace.calls] for trace in traces] == [["ok"], ["ok"]]
 

@@ -43,6 +43,23 @@ CASES: dict[str, tuple[object, ...]] = {
     "check-release-notes.txt": ("check", "examples/traces/release-notes.jsonl"),
     "check-support-chat.txt": ("check", "examples/traces/support-chat.json"),
     "check-trip-planner.txt": ("check", "examples/traces/trip-planner.jsonl", "--why"),
+    **{
+        f"check-{name}.{suffix}": ("check", f"tests/data/traces/{path}", "--format", form, *why)
+        for name, path in {
+            "goose": "goose/sessions.db",
+            "adk": "google-adk/session.json",
+            "langsmith": "langsmith/sub-agents.jsonl",
+        }.items()
+        for form, suffix, why in (
+            ("text", "txt", ("--why",)),
+            ("json", "json", ()),
+            ("sarif", "sarif", ()),
+            ("junit", "xml", ()),
+            ("github", "github.txt", ()),
+            ("markdown", "md", ()),
+            ("csv", "csv", ()),
+        )
+    },
     "demo.txt": ("demo",),
     "explain-written-since.txt": ("explain", "written-since"),
 }

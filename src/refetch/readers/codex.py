@@ -97,8 +97,10 @@ class _Line(msgspec.Struct, gc=False):
 
 
 def sniff(sniffed: Sniffed) -> bool:
-    """True for rollout records."""
-    return any("payload" in row and small_text(row.get("type")) in _TYPES for row in sniffed.rows)
+    """True for rollout records, one a line."""
+    return sniffed.shape != "array" and any(
+        "payload" in row and small_text(row.get("type")) in _TYPES for row in sniffed.rows
+    )
 
 
 def read(data: bytes, source: str) -> list[Trace]:

@@ -40,7 +40,7 @@ def cost_of(*events: Any, model: str | None = None) -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four characters a token and round prices, whatever is installed."""
-    monkeypatch.setattr("refetch.cost.tokens._encoder", lambda: None)
+    monkeypatch.setattr("refetch.cost.tokens._counter", lambda: None)
     known = Prices(fresh=10e-6, cached=1e-6, output=50e-6)
     monkeypatch.setattr(
         "refetch.cost.charging.prices_of", lambda model: known if model == "known" else None

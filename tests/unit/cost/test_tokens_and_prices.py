@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 import pytest
 
@@ -13,7 +14,7 @@ from refetch.cost.tokens import tokens_of, worst
 
 @pytest.fixture(autouse=True)
 def fresh() -> None:
-    tokens._encoder.cache_clear()
+    tokens._counter.cache_clear()
     prices_of.cache_clear()
 
 
@@ -23,6 +24,22 @@ def test_a_text_is_counted() -> None:
     assert (found.number, found.source) == (10, "counted")
     assert tokens_of("<|endoftext|> is only a text here").number > 3
     assert tokens_of("half a character: \ud800").source == "counted"
+
+
+def test_the_compiled_part_counts_what_its_package_counts() -> None:
+    package = pytest.importorskip("bpe_openai")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it opens its data in a way that Python deprecates
+        encoding = package.get_encoding("o200k_base")
+    for text in (
+        "",
+        "a" * 5000,
+        "日本語 é \x1b[0m",
+        "<|im_start|>",
+        " \n\t" * 40,
+        '{"k": [1, 2.50]}',
+    ):
+        assert tokens_of(text).number == len(encoding.encode_ordinary(text))
 
 
 def test_without_the_extra_it_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,6 +68,14 @@ def turns(trace: Trace) -> list[int]:
     return [c.turn for c in trace.calls]
 
 
+def test_an_array_of_records_is_not_claimed() -> None:
+    """The reader reads lines; what it cannot read meets the message that names every format."""
+    records = [meta(), context(), line("response_item", type="message", role="user", content=[])]
+    with pytest.raises(InputError) as raised:
+        read_bytes(json.dumps(records).encode(), "records.json")
+    assert "no known trace format" in str(raised.value)
+
+
 def test_the_header() -> None:
     trace = only_trace(meta(), context(), call("a"))
     assert (trace.run, trace.model) == ("thread-1", "gpt-x")

@@ -16,12 +16,23 @@ def shown(parts: Iterator[T], files: int, size: int) -> Iterator[T]:
     """The same parts, one a family of files, with a bar where people wait and watch."""
     if not sys.stderr.isatty() or (files < LONG_FILES and size < LONG_BYTES):
         return parts
-    return _with_bar(parts, files)
+    return _with_bar(parts, files, "reading")
 
 
-def _with_bar(parts: Iterator[T], files: int) -> Iterator[T]:
+def always_shown(parts: Iterator[T], total: int, what: str) -> Iterator[T]:
+    """The same parts, with a bar where somebody watches: for slow parts, however few."""
+    return _with_bar(parts, total, what) if sys.stderr.isatty() else parts
+
+
+def _with_bar(parts: Iterator[T], total: int, what: str) -> Iterator[T]:
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        yield from progress.track(parts, total=files, description="reading")
+    bar = Progress(
+        console=Console(stderr=True),
+        transient=True,
+        # Lines for the terminal go above the bar; lines for a pipe are none of its business.
+        redirect_stdout=sys.stdout.isatty(),
+    )
+    with bar as progress:
+        yield from progress.track(parts, total=total, description=what)

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from refetch.cli.progress import always_shown
 from refetch.reports.escape import escaped
 from refetch.runs.runner import load_task, run_many
 
@@ -37,7 +38,7 @@ def command(ctx: click.Context, /, agent: str, task: str, output: str, **given: 
         timeout=given["timeout"],
         resume=given["resume"],
     )
-    for info in runs:
+    for info in always_shown(runs, given["runs"], "running"):
         bad += info.outcome != "finished"
         said = "" if info.success is None else f", success: {str(info.success).lower()}"
         reason = f": {escaped(info.error)}" if info.error else ""

@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from refetch.cost.prices import prices_of
-from refetch.cost.usage import usage_of
+from refetch.cost.spending import spending_of
 from refetch.judge import Options
 from refetch.model.finding import Finding
-from refetch.model.trace import Request, Trace
+from refetch.model.trace import Trace
 
 
 def usage_budget_findings(trace: Trace, options: Options) -> list[Finding]:
     """One finding for each ceiling that is exceeded; none where the trace records no usage."""
-    found = []
-    usages = [
-        usage
-        for event in trace.events
-        if isinstance(event, Request) and (usage := usage_of(event.usage)) is not None
-    ]
-    if options.token_budget is not None:
-        used = sum(usage.prompt + usage.output for usage in usages)
-        if used > options.token_budget:
-            found.append(_over("tokens", options.token_budget, used, f"{used:,} tokens"))
-    prices = prices_of(trace.model)
-    if options.cost_budget_usd is not None and prices is not None:
-        spent = sum(
-            (usage.prompt - (usage.cached or 0)) * prices.fresh
-            + (usage.cached or 0) * prices.cached
-            + usage.output * prices.output
-            for usage in usages
-        )
-        if spent > options.cost_budget_usd:
-            found.append(
-                _over("dollars", options.cost_budget_usd, round(spent, 6), f"${spent:.2f}")
-            )
+    found: list[Finding] = []
+    if options.token_budget is None and options.cost_budget_usd is None:
+        return found
+    spent = spending_of(trace)
+    if spent is None:
+        return found
+    if options.token_budget is not None and spent.tokens > options.token_budget:
+        text = f"{spent.tokens:,} tokens"
+        found.append(_over("tokens", options.token_budget, spent.tokens, text))
+    limit, dollars = options.cost_budget_usd, spent.dollars
+    if limit is not None and dollars is not None and dollars > limit:
+        found.append(_over("dollars", limit, round(dollars, 6), f"${dollars:.2f}"))
     return found
 
 

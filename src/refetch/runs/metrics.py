@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from refetch.api import check
-from refetch.cost import costed, total_of
-from refetch.cost.usage import usage_of
+from refetch.cost import costed, spending_of, total_of
 from refetch.effects.resolve import ToolTable
 from refetch.hygiene import FAILED, prepare
-from refetch.model.trace import Call, Request, Trace, seconds
+from refetch.model.trace import Call, Trace, seconds
 from refetch.reports.batch import redundant_calls
 
 SHARES = frozenset(("stale_refetch", "exact_duplicate", "success"))
@@ -38,9 +37,11 @@ def metrics_of(
     }
     found |= {f"rule.{code}": count for code, count in sorted(flags.items())}
     found |= {f"tool.{name}": count for name, count in sorted(report.by_tool.items())}
-    usages = [u for e in trace.events if isinstance(e, Request) and (u := usage_of(e.usage))]
-    if usages:
-        found["tokens"] = sum(usage.prompt + usage.output for usage in usages)
+    spent = spending_of(trace)
+    if spent is not None:
+        found["tokens"] = spent.tokens
+        if spent.dollars is not None:
+            found["cost"] = spent.dollars
     times = [t for call in trace.calls for t in (seconds(call.started), seconds(call.ended))]
     known = [time for time in times if time is not None]
     if known:

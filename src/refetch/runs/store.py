@@ -22,7 +22,9 @@ VERSION = 1
 
 
 class RunInfo(msgspec.Struct, omit_defaults=True):
-    """What `run.json` says. `outcome`: finished, failed, timeout; `success` as the agent said."""
+    """What `run.json` says. `outcome`: finished, failed, timeout; `success` as the agent said;
+    `duration` in seconds; `tokens` of all requests and `cost` in USD where the trace records usage.
+    """
 
     refetch_run: int
     task: str
@@ -30,6 +32,8 @@ class RunInfo(msgspec.Struct, omit_defaults=True):
     outcome: str
     success: bool | None = None
     duration: float | None = None
+    tokens: int | None = None
+    cost: float | None = None
     model: str | None = None
     commit: str | None = None
     seed: int | None = None

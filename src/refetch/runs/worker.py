@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from refetch import __version__
+from refetch.cost import spending_of
 from refetch.record import ToolTracer
 from refetch.replay.replaying import imported_agent
 from refetch.runs.baseline import commit
@@ -41,7 +42,10 @@ def run_once(agent: str, task: Any, folder: Path, number: int) -> RunInfo:
     except Exception as error:
         info.outcome, info.error = "failed", f"{type(error).__name__}: {error}"[:500]
     info.duration = time.monotonic() - started
-    info.model = tracer.finish().model
+    trace = tracer.finish()
+    info.model, spent = trace.model, spending_of(trace)
+    if spent is not None:
+        info.tokens, info.cost = spent
     write_json(folder / RUN_FILE, msgspec.to_builtins(info))
     return info
 

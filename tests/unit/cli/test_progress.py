@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import sys
 
+import click
 import pytest
 
-from refetch.cli.progress import LONG_BYTES, LONG_FILES, shown
+from refetch.cli.progress import LONG_BYTES, LONG_FILES, always_shown, shown
 
 
 class _Terminal(io.StringIO):
@@ -41,3 +42,18 @@ def test_an_early_end_leaves_no_bar_behind(monkeypatch: pytest.MonkeyPatch) -> N
     assert next(parts) == 0
     parts.close()  # type: ignore[attr-defined]
     assert "\x1b[?25h" in stream.getvalue() or "\x1b[?25l" not in stream.getvalue()
+
+
+def test_a_pipe_gets_its_lines_while_the_bar_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal, pipe = _Terminal(), io.StringIO()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(sys, "stdout", pipe)
+    monkeypatch.setenv("TERM", "xterm")
+    for part in always_shown(iter(range(3)), 3, "running"):
+        click.echo(f"run {part}")
+    assert pipe.getvalue() == "run 0\nrun 1\nrun 2\n"
+    assert "running" in terminal.getvalue()
+    nobody = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", nobody)
+    assert list(always_shown(iter("ab"), 2, "running")) == ["a", "b"]
+    assert nobody.getvalue() == ""

@@ -53,7 +53,7 @@ def mid_ranks(pooled: Sample) -> list[int]:
     return doubled
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2000)
 def _distribution(ranks: tuple[int, ...], chosen: int) -> Any:
     """Probability of each sum of `chosen` of these ranks (index: the sum), all choices alike."""
     np = numpy()
@@ -98,7 +98,10 @@ def stratified_rank_sum(strata: Sequence[tuple[Sample, Sample]]) -> Tested:
     if width <= LARGEST_SUPPORT:
         whole = np.array([1.0])
         for scale, (ranks, chosen, _, _) in zip(scales, parts, strict=True):
-            whole = np.convolve(whole, _spread(_distribution(ranks, chosen), scale))
+            # No sum is less than that of the smallest ranks: those zeros are left out.
+            least = sum(ranks[:chosen])
+            observed_sum -= scale * least
+            whole = np.convolve(whole, _spread(_distribution(ranks, chosen)[least:], scale))
         return _tails(whole, observed_sum)
     return _normal(parts)
 

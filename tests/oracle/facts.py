@@ -57,6 +57,7 @@ class Logical:
     independent: frozenset[str] = frozenset()
     domain: str = "*"
     waits: bool = False
+    effect_elsewhere: bool = False
     schemes: frozenset[str] = field(default_factory=frozenset)
 
     @property

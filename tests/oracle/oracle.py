@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tests.oracle import plain
 from tests.oracle.facts import Logical, hygiene, known, raw_key, results_equal, when
 
-from refetch.model import Call, ContextLoss, Trace, UserMessage, Write
+from refetch.model import Call, ContextLoss, ContextStart, Trace, UserMessage, Write
 
 POLL_LIMIT = 4
 FAILURE_LIMIT = 3
@@ -53,6 +53,11 @@ class Oracle:
         self.calls, self.aside = hygiene(trace)
         self.losses = [e for e in trace.events if isinstance(e, ContextLoss)]
         self.people = [e for e in trace.events if isinstance(e, UserMessage)]
+        starters = {e.parent_call for e in trace.events if isinstance(e, ContextStart)}
+        for one in self.calls:
+            # What a started agent does is recorded as calls of its own.
+            if one.effect == "opaque" and one.repeatable and one.seq in starters:
+                one.effect_elsewhere = True
         self.acts = [act for one in self.calls for act in _acts_of(one)]
         self.acts += [
             Act(e.after + 0.5, "write", (e.scope,)) for e in trace.events if isinstance(e, Write)
@@ -124,7 +129,6 @@ class Oracle:
             and _between(i, act, j)
             and _hits(act, j)
             and act.proven_by is not j
-            and (act.kind != "proof" or j.effect != "write")
         ]
 
     def expired(self, i: Logical, j: Logical) -> bool:
@@ -392,16 +396,13 @@ class Oracle:
         return Verdict("RF102", "advice", parts[0].seq, j.seq) if parts else None
 
     def rf103(self, j: Logical) -> Verdict | None:
-        """Another context of the run had it."""
+        """Another context of the run had it, by one call that holds all that is asked."""
         if not self.own(j) or not self.convictable(j):
             return None
-        pool = self.pool(j)
-        others = [i for i in pool if self.place(i, j) == "other"]
-        for i in others:
-            if self.covered([i], j):
+        for i in self.pool(j):
+            if self.place(i, j) == "other" and self.covered([i], j):
                 return Verdict("RF103", "advice", i.seq, j.seq)
-        parts = [i for i in self.covering(pool, j) if i in others]
-        return Verdict("RF103", "advice", parts[-1].seq, j.seq) if parts else None
+        return None
 
     def rf110(self, j: Logical) -> Verdict | None:
         """The answer was there and was taken out of the context."""
@@ -441,8 +442,7 @@ class Oracle:
             if i.head.context != j.head.context or i.key != j.key:
                 continue
             written = any(
-                act.kind != "proof" and not _equal_call(act, j) and i.end < act.at < j.seq
-                for act in self.acts
+                not _equal_call(act, j) and i.end < act.at < j.seq for act in self.acts
             )
             if error_of(i) != error or written:
                 break
@@ -546,7 +546,7 @@ def _acts_of(one: Logical) -> list[Act]:
 def _moment(a: Call, one: Logical) -> Act:
     """One execution as an act: never ran, failed cleanly, or did (or may have done) something."""
     kind = one.effect if one.effect in ("write", "opaque") else "none"
-    if a.status in NEVER_RAN:
+    if a.status in NEVER_RAN or one.effect_elsewhere:
         kind = "none"
     if a.status == "error" and kind == "write" and not one.partial:
         kind = "none"
@@ -575,7 +575,7 @@ def _hits(act: Act, j: Logical) -> bool:
     if act.kind == "opaque":
         return act.domain == "*" or not j.resources or _in_domain(act.domain, j)
     if act.kind == "proof" and not act.scopes:
-        return bool(act.key == j.key)
+        return bool(act.key == j.key) or "*" in j.depends_on
     if not act.scopes:
         return act.domain == "*" or not j.resources or _in_domain(act.domain, j)
     asked = [*j.resources, *j.depends_on]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from refetch.cli.settings import BUDGETS, SETTINGS, Setting
+from refetch.cli.settings import BUDGETS, OF_PATHS, SETTINGS, Setting
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
 HEAD = """# Settings
@@ -19,6 +19,18 @@ TASKS = """
 
 `[tool.refetch.tasks."GLOB"]` sets ceilings for the tasks (or run ids) that the pattern fits; the
 longest pattern counts.
+"""
+PATHS = """
+## Of single paths
+
+`[tool.refetch.paths."GLOB"]` sets rules and ceilings for the traces below a path, seen from the
+folder of the file (`*` also fits `/`); the longest pattern counts. What a task sets goes before.
+
+```toml
+[tool.refetch.paths."traces/legacy/*"]
+ignore = ["RF1"]
+budget = 200
+```
 """
 
 
@@ -34,7 +46,7 @@ def _table(settings: tuple[Setting, ...]) -> str:
 
 def page() -> str:
     """The whole page."""
-    return f"{HEAD}\n{_table(SETTINGS)}{TASKS}\n{_table(BUDGETS)}"
+    return f"{HEAD}\n{_table(SETTINGS)}{TASKS}\n{_table(BUDGETS)}{PATHS}\n{_table(OF_PATHS)}"
 
 
 if __name__ == "__main__":

@@ -441,9 +441,7 @@ class Oracle:
         for i in reversed(self.earlier(j)):
             if i.head.context != j.head.context or i.key != j.key:
                 continue
-            written = any(
-                not _equal_call(act, j) and i.end < act.at < j.seq for act in self.acts
-            )
+            written = any(not _equal_call(act, j) and i.end < act.at < j.seq for act in self.acts)
             if error_of(i) != error or written:
                 break
             before = i if before is j else before

@@ -49,6 +49,8 @@ class Work(msgspec.Struct, frozen=True):
                     from refetch.cost.budgets import usage_budget_findings
 
                     report.findings.extend(usage_budget_findings(trace, options))
+                if keep := self.settings.keep_for(trace):
+                    report.findings[:] = filter(keep, report.findings)
                 if self.cost and report.findings:
                     from refetch.cost import costed
 
@@ -80,7 +82,7 @@ def check_paths(
         needs: what the reports need beside the verdicts (see `Format.needs`).
         jobs: processes at most; 0 takes one a processor where the files are worth it.
         cost: whether findings say what they cost.
-        settings: budgets of single tasks.
+        settings: what single tasks and paths have of their own.
 
     Raises:
         UsageError: no reader has the name `input_format`.

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
+from refetch.cli.selecting import selection
 from refetch.effects.user_tables import PYPROJECT, REFETCH_TOML
 from refetch.judge import Options
 from refetch.model.errors import UsageError
+from refetch.model.finding import Finding
 from refetch.model.trace import Trace
 
 
@@ -38,10 +40,14 @@ BUDGETS = (
     Setting("dollars", float, "cost_budget_usd", "Most money, at the prices of genai-prices."),
 )
 """What a task may have of its own."""
-SETTINGS = (
-    *BUDGETS,
+SELECTION = (
     Setting("select", list[str], None, "Only these rules: codes, beginnings of codes, names."),
     Setting("ignore", list[str], None, "All but these rules."),
+)
+OF_PATHS = (*BUDGETS, *SELECTION)
+"""What the traces of a path may have of their own."""
+SETTINGS = (
+    *OF_PATHS,
     Setting("fail-on", str, None, "What makes the exit code 1: flag, advice or never."),
     Setting("known", str, None, "File of known findings, which do not fail."),
     Setting("mcp-tools", list[str], None, "Saved tools/list answers of MCP servers."),
@@ -52,15 +58,19 @@ SETTINGS = (
         "Whether a repeat behind a user message is advice (true) or as any other.",
     ),
 )  # fmt: skip
-_TABLES = ("tools", "tasks")
+_OWN = {"tasks": BUDGETS, "paths": OF_PATHS}
+_TABLES = ("tools", *_OWN)
 _FAIL_ON = ("flag", "advice", "never")
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """What a file sets. `tasks` are budgets by a glob of the task's name (or the run's id)."""
+    """What a file sets. `tasks` are budgets by a glob of the task's name (or the run's id), `paths`
+    budgets and rules by a glob of the trace's path, seen from the folder of the file.
+    """
 
     values: dict[str, Any] = {}
     tasks: dict[str, dict[str, Any]] = {}
+    paths: dict[str, dict[str, Any]] = {}
     source: str = ""
 
     def options(self, options: Options) -> Options:
@@ -68,15 +78,30 @@ class Settings(msgspec.Struct, frozen=True):
         return _applied(options, self.values, SETTINGS, keep=True)
 
     def options_for(self, options: Options, trace: Trace) -> Options:
-        """The options of one trace: the longest glob that fits its task gives its budgets."""
-        fitting = [
-            glob
-            for glob in self.tasks
-            if any(name and fnmatchcase(name, glob) for name in (trace.task, trace.run))
-        ]
-        if not fitting:
-            return options
-        return _applied(options, self.tasks[max(fitting, key=len)], BUDGETS, keep=False)
+        """The options of one trace: of its path, then of its task."""
+        options = _applied(options, self._of_path(trace), BUDGETS, keep=False)
+        return _applied(options, _fitting(self.tasks, trace.task, trace.run), BUDGETS, keep=False)
+
+    def keep_for(self, trace: Trace) -> Callable[[Finding], bool] | None:
+        """A test for the findings that are wanted where a trace lies, or None where all are."""
+        own = self._of_path(trace)
+        return selection(own.get("select", ()), own.get("ignore", ())) if own else None
+
+    def _of_path(self, trace: Trace) -> Mapping[str, Any]:
+        if not self.paths:
+            return {}
+        path = Path(trace.source)
+        try:
+            seen = path.resolve().relative_to(Path(self.source).resolve().parent)
+        except (OSError, ValueError):
+            seen = path
+        return _fitting(self.paths, seen.as_posix(), path.as_posix())
+
+
+def _fitting(tables: Mapping[str, dict[str, Any]], *names: str | None) -> Mapping[str, Any]:
+    """The table of the longest glob that fits one of the names."""
+    globs = [glob for glob in tables if any(name and fnmatchcase(name, glob) for name in names)]
+    return tables[max(globs, key=len)] if globs else {}
 
 
 def _applied(
@@ -128,14 +153,23 @@ def _checked(table: Any, source: str, prefix: str) -> Settings:
     values = _values({k: v for k, v in table.items() if k not in _TABLES}, SETTINGS, source, prefix)
     if values.get("fail-on", "flag") not in _FAIL_ON:
         raise UsageError(f"{source}: fail-on: expected one of {', '.join(_FAIL_ON)}")
-    where = f"{prefix}.tasks".removeprefix(".")
-    tasks = table.get("tasks", {})
-    if not isinstance(tasks, Mapping):
-        raise UsageError(f"{source}: [{where}] must be a table of tasks")
-    found = {
-        name: _values(task, BUDGETS, source, f'{where}."{name}"') for name, task in tasks.items()
-    }
-    return Settings(values, found, source)
+    own = {name: _by_glob(table.get(name, {}), name, source, prefix) for name in _OWN}
+    return Settings(values, source=source, **own)
+
+
+def _by_glob(tables: Any, name: str, source: str, prefix: str) -> dict[str, dict[str, Any]]:
+    where = f"{prefix}.{name}".removeprefix(".")
+    if not isinstance(tables, Mapping):
+        raise UsageError(f"{source}: [{where}] must be a table of {name}")
+    found = {}
+    for glob, table in tables.items():
+        place = f'{where}."{glob}"'
+        found[glob] = values = _values(table, _OWN[name], source, place)
+        try:
+            selection(values.get("select", ()), values.get("ignore", ()))
+        except UsageError as error:
+            raise UsageError(f"{source}: [{place}] {error}") from None
+    return found
 
 
 def _values(given: Any, table: tuple[Setting, ...], source: str, prefix: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.runner import READ, call, native, refetching, run
 
-from refetch.cli.settings import BUDGETS, SETTINGS, load_settings
+from refetch.cli.settings import BUDGETS, OF_PATHS, SETTINGS, load_settings
 from refetch.judge import Options
 from refetch.model.errors import UsageError
 
@@ -73,8 +73,42 @@ def test_tokens_and_dollars_of_a_task(trace: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ('[paths."old/*"]\nignore = ["RF003"]', 0),
+        ('[paths."old/*"]\nselect = ["RF001"]', 0),
+        ('[paths."*.jsonl"]\nignore = ["stale-refetch"]', 0),
+        ('[paths."old/*"]\nignore = ["RF003"]\nbudget = 1', 1),
+        ('[paths."old/*"]\nbudget = 1\nignore = ["RF003"]\n[tasks."*"]\nbudget = 9', 0),
+        ('[paths."*"]\nignore = ["RF003"]\n[paths."old/*"]\nbudget = 50', 1),
+        ('[paths."new/*"]\nignore = ["RF003"]', 1),
+        ('[paths."t.jsonl"]\nignore = ["RF003"]', 1),
+    ],
+)
+@pytest.mark.parametrize("absolute", [False, True])
+def test_what_a_path_has_of_its_own(trace: Path, text: str, code: int, absolute: bool) -> None:
+    Path("old").mkdir()
+    moved = trace.rename(trace.parent / "old" / "t.jsonl")
+    Path("refetch.toml").write_text(text)
+    assert run("check", moved if absolute else "old/t.jsonl").exit_code == code
+
+
+def test_a_path_is_seen_from_the_folder_of_the_file(
+    trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("old").mkdir()
+    trace.rename(trace.parent / "old" / "t.jsonl")
+    Path("refetch.toml").write_text('[paths."old/*"]\nignore = ["RF003"]')
+    monkeypatch.chdir("old")
+    assert run("check", "t.jsonl").exit_code == 0
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [
+        ('[paths.x]\nignore = ["RF9"]', "[paths.\"x\"] no rule 'RF9'"),
+        ("[paths.x]\nignroe = []", '[paths."x"] unknown key `ignroe`; did you mean ignore?'),
+        ("paths = 5", "[paths] must be a table of paths"),
         ("budgte = 1", "unknown key `budgte`; did you mean budget?"),
         ("zzz = 1", "unknown key `zzz`; known: budget"),
         ('budget = "five"', "budget: Expected `int`, got `str`"),
@@ -103,4 +137,4 @@ def test_nothing_set_is_nothing_changed(tmp_path: Path, monkeypatch: pytest.Monk
 def test_each_setting_has_help_and_a_field_that_exists() -> None:
     fields = set(Options.__struct_fields__)
     assert all(s.help.endswith(".") and (s.field is None or s.field in fields) for s in SETTINGS)
-    assert set(BUDGETS) <= set(SETTINGS)
+    assert set(BUDGETS) <= set(OF_PATHS) <= set(SETTINGS)

@@ -316,11 +316,9 @@ class Judge:
             state.latest_unknown[entry.first.name] = entry
             return
         if entry.result.known and entry.delivered:
-            known = state.last_result.get(entry.same)
-            if known is not None and resolved.effect == "read":
-                self._undeclared_write(known, entry, mark)
-            state.last_result[entry.same] = entry
-            self._compare_views(entry, mark)
+            if resolved.effect == "read":
+                self._undeclared_write(state.last_known(entry), entry, mark)
+            state.know(entry)
         state.latest_same[entry.same] = state.latest_key[entry.normalized_key] = entry
         if resolved.effect == "write" and entry.status == "ok":
             state.changed(entry)
@@ -332,24 +330,13 @@ class Judge:
             for key in (entry.same, *((a.resource, a.view) for a in resolved.reads)):
                 state.holders.setdefault(key, {})[name] = None
 
-    def _compare_views(self, entry: Entry, mark: Mark) -> None:
-        """Another tool's result for the same view and region is compared as well (SPEC 6f)."""
-        reads = entry.resolved.reads
-        if len(reads) != 1 or entry.resolved.command or entry.last.truncated:
-            return
-        key = (reads[0].resource, reads[0].view, entry.resolved.region)
-        known = self._state.last_view.get(key)
-        if known is not None and known.same != entry.same:
-            self._undeclared_write(known, entry, mark)
-        self._state.last_view[key] = entry
-
-    def _undeclared_write(self, known: Entry, entry: Entry, mark: Mark) -> None:
+    def _undeclared_write(self, known: Entry | None, entry: Entry, mark: Mark) -> None:
         """A differing result proves that something wrote it before this call (SPEC 6f).
 
         Where a write or an opaque call lies between, that explains the difference.
         """
         resolved, barriers = entry.resolved, self._state.barriers
-        if equal(known.result, entry.result) is not False:
+        if known is None or equal(known.result, entry.result) is not False:
             return
         explained = max(barriers.written(resolved), barriers.opaque(resolved)).pos
         if explained > known.pos and explained % 2 == 0:

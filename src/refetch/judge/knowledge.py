@@ -86,6 +86,17 @@ class Entry:
         return (self.first.name, self.resolved.identity.normalized)
 
     @property
+    def looks_at(self) -> tuple[str, str, Region] | None:
+        """Resource, view and region, for results that other tools' results compare with.
+
+        None for several resources, and for commands: programs print one content in different ways.
+        """
+        reads = self.resolved.reads
+        if len(reads) != 1 or self.resolved.command:
+            return None
+        return (reads[0].resource, reads[0].view, self.resolved.region)
+
+    @property
     def spelling(self) -> str:
         """The raw key: arguments as sent, or what JSON.stringify prints for the parsed ones
         (SPEC 4).

@@ -97,7 +97,7 @@ class Question:
         """
         if self.entry.last.unchanged:
             return False
-        known = self.state.last_result.get(self.entry.same)
+        known = self.state.last_known(self.entry)
         return known is not None and equal(known.result, self.entry.result) is False
 
     def blocks(self, earlier: Entry, *, since: int | None = None) -> list[Block]:

@@ -111,6 +111,24 @@ class RunState:
         self.refusals = Refusals()
         self.loops: dict[str, LoopFinder] = {}
 
+    def last_known(self, entry: Entry) -> Entry | None:
+        """The latest call with a known result that asked for the same view and region (SPEC
+        6f).
+        """
+        same = self.last_result.get(entry.same)
+        key = entry.looks_at
+        viewed = self.last_view.get(key) if key is not None else None
+        if same is None or viewed is None:
+            return same or viewed
+        return max(same, viewed, key=lambda known: known.pos)
+
+    def know(self, entry: Entry) -> None:
+        """A delivered result that later ones compare with."""
+        self.last_result[entry.same] = entry
+        key = entry.looks_at
+        if key is not None:
+            self.last_view[key] = entry
+
     def changed(self, entry: Entry) -> None:
         """A successful mutation; the latest one of another turn is kept beside it."""
         key = (entry.first.context, entry.same)

@@ -27,7 +27,7 @@ from msgspec import Raw
 
 from refetch.model.errors import InputError
 from refetch.model.trace import MAIN, ContextStart, Problem, Trace
-from refetch.readers.blocks import EMPTY, NULL, beginning, starts_with, whole_text
+from refetch.readers.blocks import EMPTY, NULL, beginning, like_error, starts_with, whole_text
 from refetch.readers.carried import KEY, restored
 from refetch.readers.gemini_cli import without_process_ids
 from refetch.readers.json_records import Lenient, mapping, parts
@@ -41,14 +41,6 @@ _HARNESSES = {"codex": "codex-cli"}
 _NOT_PEOPLE = re.compile(
     r"\s*(?:<(?:environment_context|user_instructions|system-reminder|task-notification|local-command"
     r"|command-name|INSTRUCTIONS|turn_aborted)|# AGENTS\.md instructions|\[Request interrupted)"
-)
-_LIKE_ERRORS = (
-    b"Error:",
-    b"Error ",
-    b"ERROR",
-    b"Traceback (most recent",
-    b"<tool_use_error>",
-    b"failed in sandbox",
 )
 _EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,9})\b")
 _PROCESS_IDS = b"Process Group PGID: "
@@ -262,7 +254,7 @@ def _answer(call: OpenCall, answer: _Result, detail: Any) -> None:
         call.answer(content, "rejected", error=beginning(content))
     elif failed:
         call.answer(content, "error", error=beginning(content))
-    elif starts_with(content, *_LIKE_ERRORS):
+    elif like_error(content):
         call.answer(content, "unknown", error=beginning(content))
     else:
         call.answer(content, "ok")

@@ -19,6 +19,8 @@ _LIKE_ERRORS = (
     b"Traceback (most recent",
     b"Exception:",
     b"An error occurred",
+    b"<tool_use_error>",
+    b"failed in sandbox",
 )
 _QUOTE = 0x22
 _any = msgspec.json.Decoder()

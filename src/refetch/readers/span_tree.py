@@ -14,14 +14,13 @@ import msgspec
 from msgspec import Raw
 
 from refetch.model.trace import MAIN, ContextStart, seconds
-from refetch.readers.blocks import EMPTY, beginning, starts_with
+from refetch.readers.blocks import EMPTY, beginning, like_error
 from refetch.readers.json_records import plain
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
 
 _PHASE = re.compile(r"tool\.(?P<tool>.+)\.(?P<phase>start|success|finish|error|retry)(?:-\d+)?$")
 # Steps of one agent that are recorded like agents.
 _STEP = re.compile(r"agent\..+\.(?:start|update|partial_update|success|error|retry)(?:-\d+)?$")
-_LIKE_ERRORS = (b"Error:", b"Error ", b"ERROR", b"Traceback (most recent")
 
 
 class Asked(NamedTuple):
@@ -173,7 +172,7 @@ class SpanTree:
         for told in span.told:
             for call in self.calls.get(told.call_id, ()):
                 if not call.answered:
-                    failed = starts_with(told.result, *_LIKE_ERRORS)
+                    failed = like_error(told.result)
                     call.answer(told.result, "unknown" if failed else "ok")
         context = self._context(span)
         if span.people > self.people.get(context, 0):

@@ -1,70 +1,61 @@
-"""docs/evidence.md says what the program says, and re-reads by path are all accounted for."""
+"""docs/evidence.md lists what the program finds on the handed traces, no more and no less."""
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from pathlib import Path
 
-from refetch.effects.resolve import arguments
+import pytest
+from tests.real.listing import listing
+
 from refetch.model import RunReport, Trace
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "evidence.md"
 Judged = list[tuple[Trace, RunReport]]
-ROW = re.compile(
-    r"\| `(?P<file>[^` ]+)(?: \[\d+\])?` \| (?P<first>\d+) → (?P<repeat>\d+)"
-    r" \| [^|]+ \| (?P<code>RF\d+) \|"
-)
-Row = tuple[str, int, int, str]
+lists = listing()
 
 
-def listed() -> list[Row]:
-    rows = ROW.finditer(PAGE.read_text(encoding="utf-8"))
-    return sorted((r["file"], int(r["first"]), int(r["repeat"]), r["code"]) for r in rows)
+@pytest.fixture(scope="module")
+def page() -> str:
+    return PAGE.read_text(encoding="utf-8")
 
 
-def test_the_page_lists_every_flag_and_no_other(judged: Judged) -> None:
-    found = sorted(
-        (Path(trace.source).name, f.first.seq, f.repeat.seq, f.code)
-        for trace, report in judged
-        for f in report.flags
-        if f.first is not None and f.repeat is not None
-    )
-    assert listed() == found
+@pytest.mark.parametrize("level", ["flag", "advice"])
+def test_the_page_lists_every_finding_and_no_other(level: str, judged: Judged, page: str) -> None:
+    found = Counter(row for row in lists.facts_of(judged) if row.level == level)
+    named = Counter(row for row in lists.rows_of(page) if row.level == level)
+    assert found, "nothing was found at all"
+    assert named - found == Counter(), "rows of the page that are no longer found"
+    assert found - named == Counter(), "findings without a row: run scripts/list_findings.py"
 
 
-def test_the_numbers_of_the_page(judged: Judged) -> None:
+def test_every_row_has_a_verdict_and_a_reason(page: str) -> None:
+    for row, (verdict, why) in lists.verdicts(page).items():
+        assert verdict in {"right", "doubtful", "wrong"}, row
+        assert len(why) > 5, row
+
+
+def test_no_flag_is_wrong(page: str) -> None:
+    wrong = [r for r, (v, _) in lists.verdicts(page).items() if r.level == "flag" and v != "right"]
+    assert wrong == []
+
+
+def test_the_numbers_of_the_page(judged: Judged, page: str) -> None:
+    findings = [finding for _, report in judged for finding in report.findings]
+    flags = sum(finding.level == "flag" for finding in findings)
+    again = sum(finding.code == "RF005" for finding in findings)
     calls = sum(report.calls for _, report in judged)
-    text = f"{len(listed())} flags in {len(judged)} traces with {calls:,} calls"
-    assert text in PAGE.read_text(encoding="utf-8")
+    verdicts = Counter(v for r, (v, _) in lists.verdicts(page).items() if r.level == "advice")
+    text = " ".join(page.split())
+    for claim in (
+        f"{flags} flags in {len(judged)} traces with {calls:,} calls; none of them is wrong.",
+        f"{len(findings) - flags} findings are advice, in {verdicts.total()} rows: "
+        f"{verdicts['right']} right, {verdicts['doubtful']} doubtful, {verdicts['wrong']} wrong.",
+        f"**RF005** ({again} findings)",
+    ):
+        assert claim in text
 
 
-def test_every_kind_of_advice_is_counted(judged: Judged) -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    counts: dict[tuple[str, str], int] = {}
-    for trace, report in judged:
-        for finding in report.findings:
-            if finding.level == "advice":
-                key = (Path(trace.source).parent.name, finding.code)
-                counts[key] = counts.get(key, 0) + 1
-    for (folder, code), count in counts.items():
-        assert f"| {folder} | {code} | {count} |" in page
-
-
-def test_each_reread_of_claude_code_is_a_finding_or_in_the_ledger(judged: Judged) -> None:
-    rereads = 0
-    for trace, report in judged:
-        if trace.format != "claude-code":
-            continue
-        accounted = {a.repeat.seq for a in report.acquitted}
-        accounted |= {f.repeat.seq for f in report.findings if f.repeat is not None}
-        seen: set[str] = set()
-        for call in trace.calls:
-            args = arguments(call) if call.name == "Read" else None
-            path = args.get("file_path") if isinstance(args, dict) else None
-            if not isinstance(path, str):
-                continue
-            if path in seen:
-                rereads += 1
-                assert call.seq in accounted, (trace.source, call.seq, path)
-            seen.add(path)
-    assert rereads > 200
+def test_nothing_of_the_traces_but_names_is_on_the_page(page: str) -> None:
+    for trace_of_a_machine in ("/Users/", "/home/", "/testbed", "C:\\"):
+        assert trace_of_a_machine not in page

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.real.listing import listing
 
-from refetch.effects.resolve import arguments
+from refetch.effects.resolve import Resolver, arguments
 from refetch.keys import UnreadableArguments, decode_json, normalized_key
 from refetch.model import RunReport, Trace
 from refetch.model.trace import Call
@@ -55,6 +55,19 @@ def test_a_repeat_by_normalized_key_has_exactly_one_verdict(judged: Judged) -> N
             if key is not None:
                 seen.add(key)
     assert repeats > 500
+
+
+def test_a_second_read_of_a_resource_has_exactly_one_verdict(judged: Judged) -> None:
+    again = 0
+    for trace, report in judged:
+        ends, resolver, seen = ends_of(report), Resolver(trace), set[str]()
+        for call in trace.calls:
+            read = {access.resource for access in resolver.resolve(call).reads}
+            if read & seen:
+                again += 1
+                assert ends[call.seq] == 1, (trace.source, trace.run, call.seq, ends[call.seq])
+            seen |= read
+    assert again > 1000
 
 
 def test_no_call_has_two_verdicts(judged: Judged) -> None:

@@ -227,16 +227,16 @@ class Judge:
             return
         mate = context.turn_keys.get(entry.same)
         charged = rule is not None and rule.code in ("RF001", "RF002")
-        if mate is not None and (charged or self._injected(question, mate)):
+        if mate is not None and (charged or self._together(question, mate)):
             mate.add(entry)
         elif mate is None or entry.status == "ok":
             context.turn_keys[entry.same] = TurnKey(entry)
 
     @staticmethod
-    def _injected(question: Question, mate: TurnKey) -> bool:
-        """Whether only the harness keeps this call from being a duplicate of its turn mates."""
-        if question.call.origin == "model" and question.double_of is None:
-            return False
+    def _together(question: Question, mate: TurnKey) -> bool:
+        """Whether nothing separates this call from its turn mates, though the harness made it or
+        its result is not known.
+        """
         reasons = {b.reason for b in question.blocks(mate.first, since=mate.pos)}
         return reasons - SPARED <= {"not-the-models-own"}
 

@@ -214,30 +214,56 @@ def _cut_chain(entry: Entry) -> None:
         at.previous = None
 
 
-class TurnKey:
-    """Equal calls of one turn, the first of them first.
+class Group:
+    """Equal calls of one turn: the first, the latest that delivered the whole answer, and the first
+    of those whose result is known.
+    """
+
+    __slots__ = ("first", "known", "latest")
+
+    def __init__(self, first: Entry) -> None:
+        self.first = first
+        self.latest = first
+        self.known = first if first.result.known else None
+
+    def join(self, entry: Entry) -> None:
+        """Another equal call that nothing separated from the ones before."""
+        if entry.delivered and not entry.last.truncated:
+            self.latest = entry
+            if self.known is None and entry.result.known:
+                self.known = entry
+
+
+class TurnKey(Group):
+    """Equal calls of one turn, and those that delivered of each raw spelling apart.
 
     `pos` is where the latest of them took effect: equal calls never stand between each other.
     """
 
-    __slots__ = ("_spelled", "_unspelled", "first", "pos")
+    __slots__ = ("_spelled", "_unspelled", "pos")
 
     def __init__(self, first: Entry) -> None:
-        self.first = first
+        super().__init__(first)
         self.pos = first.pos
-        self._spelled: dict[str, Entry] = {}
+        self._spelled: dict[str, Group] = {}
         # Most calls have no equal in their turn, so that nobody asks how they were written.
         self._unspelled = [first]
 
     def add(self, entry: Entry) -> None:
-        """Another equal call that nothing separated from the ones before."""
+        """The next of them."""
         self.pos = entry.pos
-        self._unspelled.append(entry)
+        self.join(entry)
+        if entry.delivered:
+            self._unspelled.append(entry)
 
     @property
-    def spelled(self) -> dict[str, Entry]:
-        """The first call of each raw spelling."""
+    def spelled(self) -> dict[str, Group]:
+        """The calls of each raw spelling."""
         for entry in self._unspelled:
-            self._spelled.setdefault(entry.spelling, entry)
+            group = self._spelled.get(entry.spelling)
+            if group is None:
+                self._spelled[entry.spelling] = Group(entry)
+            else:
+                group.join(entry)
         self._unspelled.clear()
         return self._spelled

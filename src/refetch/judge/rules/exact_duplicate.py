@@ -28,14 +28,14 @@ sensor).
 
 from __future__ import annotations
 
-from refetch.judge.knowledge import Entry
+from refetch.judge.knowledge import Group
 from refetch.judge.question import Question
 from refetch.judge.rule import FLAG, Charge, Rule, evidence_level
 
 SPARED = frozenset(("context-lost", "other-region", "other-view"))
 
 
-def in_turn(question: Question, first: Entry) -> Charge | None:
+def in_turn(question: Question, group: Group) -> Charge | None:
     """The charge that both in-turn rules share: (a), (c), (e) and (f) hold between equal calls
     of a turn.
     """
@@ -44,12 +44,12 @@ def in_turn(question: Question, first: Entry) -> Charge | None:
         return None
     if resolved.effect == "write" and question.state.turns_inferred:
         return None
-    reasons = {b.reason for b in question.blocks(first, since=mate.pos)} - SPARED
-    if reasons:
+    first = group.known if resolved.effect == "opaque" else group.first
+    if first is None or {b.reason for b in question.blocks(first, since=mate.pos)} - SPARED:
         return None
     if resolved.effect == "opaque" and question.equal(first) is not True:
         return None
-    level, confidence = evidence_level(question, first, schemes=False)
+    level, confidence = _strongest(question, group)
     return Charge(
         first,
         "",
@@ -60,12 +60,23 @@ def in_turn(question: Question, first: Entry) -> Charge | None:
     )
 
 
+def _strongest(question: Question, group: Group) -> tuple[str, str]:
+    """What the best evidence in a group allows for: the call nearest to the repeat rests on less
+    guessing, and a known result on none.
+    """
+    found = evidence_level(question, group.first, schemes=False)
+    for entry in (group.latest, group.known):
+        if found[0] != FLAG and entry is not None:
+            found = evidence_level(question, entry, schemes=False)
+    return found
+
+
 def decide(question: Question) -> Charge | None:
     """Same context and turn, same raw key."""
     if question.turn_mate is None:
         return None
-    first = question.turn_mate.spelled.get(question.entry.spelling)
-    charge = None if first is None else in_turn(question, first)
+    group = question.turn_mate.spelled.get(question.entry.spelling)
+    charge = None if group is None else in_turn(question, group)
     if charge is None:
         return None
     twice = "the effect happens twice" if charge.side_effect else "nothing lies between"

@@ -44,7 +44,7 @@ def decide(question: Question) -> Charge | None:
     """Same context and turn, equal keys, other bytes."""
     if question.turn_mate is None or question.entry.spelling in question.turn_mate.spelled:
         return None
-    charge = in_turn(question, question.turn_mate.first)
+    charge = in_turn(question, question.turn_mate)
     if charge is None:
         return None
     return Charge(

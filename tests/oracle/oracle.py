@@ -43,6 +43,7 @@ class Act:
     by: Logical | None = None
     independent: frozenset[str] = frozenset()
     proven_by: Logical | None = None
+    by_read: bool = False
 
 
 class Oracle:
@@ -79,13 +80,13 @@ class Oracle:
         """(f) a result that differs from the last known one proves a write nobody declared."""
         for one in self.calls:
             earlier = self.last_known(one)
-            if one.effect != "read" or earlier is None or not known(one):
+            if one.effect not in ("read", "pure") or earlier is None or not known(one):
                 continue
             explained = self.barriers(earlier, one)
             if results_equal(earlier, one) is False and not explained:
-                scopes = tuple(sorted(one.resources))
+                scopes = tuple(sorted(one.resources)) if one.effect == "read" else ()
                 proof = Act(one.end - 0.25, "proof", scopes, one.cwd, key=one.key)
-                proof.proven_by = one
+                proof.proven_by, proof.by_read = one, one.effect == "read"
                 self.acts.append(proof)
 
     # -- the conditions, one function each ----------------------------------------------------
@@ -118,10 +119,9 @@ class Oracle:
     def barriers(self, i: Logical, j: Logical) -> list[Act]:
         """(c) Everything between the two that changed, or may have changed, what is asked.
 
-        By whomever; but equal calls never stand between each other, and pure answers never change.
+        By whomever; but equal calls never stand between each other, and pure answers never change,
+        unless their own results prove that they did.
         """
-        if j.effect == "pure":
-            return []
         return [
             act
             for act in self.acts
@@ -452,6 +452,8 @@ class Oracle:
         """The same change made again in a later turn, with nobody and nothing in between."""
         if j.effect != "write" or not self.own(j) or j.status != "ok" or j.repeatable:
             return None
+        if j.head.name.lower().startswith("toggle"):  # its repeat undoes it
+            return None
         for i in reversed(self.earlier(j)):
             same = i.head.context == j.head.context and i.key is not None and i.key == j.key
             if not same or i.head.turn == j.head.turn or i.status != "ok" or _cwd_differs(i, j):
@@ -570,10 +572,12 @@ def _between(i: Logical, act: Act, j: Logical) -> bool:
 
 def _hits(act: Act, j: Logical) -> bool:
     """Whether an act may have changed what the call asks for."""
+    if j.effect == "pure":
+        return act.kind == "proof" and bool(act.key == j.key)
     if act.kind == "opaque":
         return act.domain == "*" or not j.resources or _in_domain(act.domain, j)
     if act.kind == "proof" and not act.scopes:
-        return bool(act.key == j.key) or "*" in j.depends_on
+        return bool(act.key == j.key) or (act.by_read and "*" in j.depends_on)
     if not act.scopes:
         return act.domain == "*" or not j.resources or _in_domain(act.domain, j)
     asked = [*j.resources, *j.depends_on]

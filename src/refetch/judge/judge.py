@@ -316,7 +316,7 @@ class Judge:
             state.latest_unknown[entry.first.name] = entry
             return
         if entry.result.known and entry.delivered:
-            if resolved.effect == "read":
+            if resolved.is_read:
                 self._undeclared_write(state.last_known(entry), entry, mark)
             state.know(entry)
         state.latest_same[entry.same] = state.latest_key[entry.normalized_key] = entry
@@ -333,17 +333,19 @@ class Judge:
     def _undeclared_write(self, known: Entry | None, entry: Entry, mark: Mark) -> None:
         """A differing result proves that something wrote it before this call (SPEC 6f).
 
-        Where a write or an opaque call lies between, that explains the difference.
+        Where a write or an opaque call lies between, that explains the difference. Of a pure call
+        it proves only that its own answers change.
         """
         resolved, barriers = entry.resolved, self._state.barriers
         if known is None or equal(known.result, entry.result) is not False:
             return
-        explained = max(barriers.written(resolved), barriers.opaque(resolved)).pos
-        if explained > known.pos and explained % 2 == 0:
-            return
         proof = Mark(mark.pos - 1, mark.seq)
+        if resolved.effect == "read":
+            explained = max(barriers.written(resolved), barriers.opaque(resolved)).pos
+            if explained > known.pos and explained % 2 == 0:
+                return
+            barriers.undeclared(resolved, proof)
         self._state.proven[entry.same] = proof
-        barriers.undeclared(resolved, proof)
 
     # -- overlapping executions
     # ----------------------------------------------------------------------

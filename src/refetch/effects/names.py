@@ -104,6 +104,12 @@ def is_waiting_name(name: str) -> bool:
     return not WAITS.isdisjoint(words_of(name))
 
 
+def is_toggling_name(name: str) -> bool:
+    """Whether a tool turns something over, so that its repeat undoes it."""
+    words = words_of(name)
+    return bool(words) and words[0] == "toggle"
+
+
 def is_creating_name(name: str) -> bool:
     """Whether a tool makes a new thing each time, so that one call cannot undo another."""
     words = words_of(name)

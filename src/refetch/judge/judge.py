@@ -18,6 +18,7 @@ from refetch.judge.acquittal import acquit, artefact, candidates, retry
 from refetch.judge.budget import budget_findings
 from refetch.judge.knowledge import Entry, TurnKey
 from refetch.judge.loops import LoopFinder
+from refetch.judge.overlaps import Overlaps
 from refetch.judge.question import NORMALIZATION, Question
 from refetch.judge.results import equal, result_text
 from refetch.judge.rule import ADVICE, Charge, Rule
@@ -37,7 +38,6 @@ from refetch.model.trace import (
     Trace,
     UserMessage,
     Write,
-    seconds,
 )
 
 Decision = Finding | Acquittal
@@ -62,9 +62,7 @@ class Judge:
         self._decisions: dict[int, Decision] = {}
         self._parents: set[int] = set()
         self._asked: dict[int, tuple[int, Entry | None]] = {}
-        self._windows: dict[int, tuple[int, int]] = {}
-        self._opening: dict[int, list[Call]] = {}
-        self._landing: list[tuple[int, Call, Resolved]] = []
+        self._overlaps: Overlaps | None = None
         self._calls: list[Call] = []
         self._attempts = 0
         self._turns: set[tuple[str, int]] = set()
@@ -86,17 +84,14 @@ class Judge:
 
     def expect(self, prepared: Prepared) -> None:
         """Tell which executions overlapped others in time, before their steps are taken."""
-        self._windows = prepared.windows
         for step in prepared.steps:
             event = step.event
             if type(event) is ContextStart and event.parent_call is not None:
                 self._parents.add(event.parent_call)
-        if not prepared.windows:
-            return
-        for step in prepared.steps:
-            event = step.event
-            if type(event) is Call and step.role != "artefact" and event.seq in self._windows:
-                self._opening.setdefault(self._windows[event.seq][0], []).append(event)
+        if prepared.windows:
+            steps = (step for step in prepared.steps if step.role != "artefact")
+            calls = [step.event for step in steps if type(step.event) is Call]
+            self._overlaps = Overlaps(prepared.windows, calls)
 
     def take(self, step: Step) -> list[Decision]:
         """Take one step that hygiene prepared."""
@@ -124,7 +119,8 @@ class Judge:
         pos = self._state.pos
         asked, before = self._asked.pop(first.seq, (pos, None))
         entry = Entry(first if step.role == "attempt" else call, call, resolved, pos, asked)
-        self._land_neighbours(entry)
+        if self._overlaps is not None:
+            entry.beside = self._overlaps.beside(entry, self._act)
         decisions: list[Decision] = []
         if step.role == "attempt":
             decisions = self._keep(retry(call, first))
@@ -135,7 +131,6 @@ class Judge:
         else:
             self._asked[first.seq] = (asked, before)
         self._apply(entry, final=step.final)
-        self._close_windows(entry)
         return decisions
 
     def _count(self, call: Call, step: Step, resolved: Resolved) -> None:
@@ -295,6 +290,10 @@ class Judge:
         if resolved.inferred:
             state.barriers.guess = mark
 
+    def _act(self, call: Call) -> Resolved | None:
+        resolved = self._resolver.resolve(call)
+        return resolved if self._writes(call, resolved) else None
+
     def _writes(self, call: Call, resolved: Resolved) -> bool:
         """Whether this execution may have changed something (SPEC 3.4)."""
         if not resolved.may_write:
@@ -341,47 +340,14 @@ class Judge:
             return
         proof = Mark(mark.pos - 1, mark.seq)
         if resolved.effect == "read":
-            explained = max(barriers.written(resolved), barriers.opaque(resolved)).pos
+            explained = max(self._state.acted(resolved, known, entry)).pos
             if explained > known.pos and explained % 2 == 0:
                 return
             barriers.undeclared(resolved, proof)
         self._state.proven[entry.same] = proof
 
-    # -- overlapping executions
-    # ----------------------------------------------------------------------
-
-    def _land_neighbours(self, entry: Entry) -> None:
-        """Apply, before this call is judged, what overlapping executions may have done by now."""
-        if not self._windows:
-            return
-        seq = entry.last.seq
-        for start in [s for s in self._opening if s <= seq]:
-            for call in self._opening.pop(start):
-                resolved = self._resolver.resolve(call)
-                if self._writes(call, resolved):
-                    self._landing.append((self._windows[call.seq][1], call, resolved))
-        self._land(entry, after=False)
-
-    @staticmethod
-    def _may_land(call: Call, near: Call, *, after: bool) -> bool:
-        """Whether the effect of `call` may fall just before or just after `near`, by the clock."""
-        start, end = seconds(call.started), seconds(call.ended)
-        began, ended = seconds(near.started), seconds(near.ended)
-        if start is None or end is None or began is None or ended is None:
-            return True
-        return end > began if after else start < ended
-
-    def _land(self, entry: Entry, *, after: bool) -> None:
-        for _, call, resolved in self._landing:
-            if call.seq == entry.last.seq or resolved.identity.key == entry.same:
-                continue
-            if not self._may_land(call, entry.last, after=after):
-                continue
-            self._extend_equals(resolved)
-            self._state.barriers.apply(resolved, Mark(self._state.pos, call.seq))
-
     def _extend_equals(self, resolved: Resolved) -> None:
-        """Equal calls never stand between each other, wherever and however late they land."""
+        """Equal calls never stand between each other, wherever they were made."""
         state, key = self._state, resolved.identity.key
         floor = max(state.barriers.written(resolved), state.barriers.opaque(resolved)).pos
         for name, context in state.contexts.items():
@@ -391,14 +357,6 @@ class Judge:
             for entry in state.mutations.get((name, key), ()):
                 if entry is not None and entry.settled >= floor:
                     entry.settled = state.pos
-
-    def _close_windows(self, entry: Entry) -> None:
-        if not self._landing:
-            return
-        self._state.pos += 1
-        self._land(entry, after=True)
-        seq = entry.last.seq
-        self._landing = [row for row in self._landing if row[0] > seq]
 
     # -- the report
     # ----------------------------------------------------------------------------------

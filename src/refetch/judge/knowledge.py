@@ -8,6 +8,7 @@ import msgspec
 
 from refetch.effects.regions import Region
 from refetch.effects.resolve import Access, Resolved
+from refetch.judge.barriers import Barriers
 from refetch.judge.results import Outcome
 from refetch.keys import UnreadableArguments, decode_json, raw_key
 from refetch.model.finding import CallRef, Location
@@ -47,6 +48,7 @@ class Entry:
     __slots__ = (
         "_ref",
         "asked",
+        "beside",
         "delivered",
         "first",
         "generation",
@@ -69,6 +71,8 @@ class Entry:
         self.asked = asked
         # Until when nothing but equal calls can have touched what this one wrote.
         self.settled = pos
+        # What others may have done while it ran.
+        self.beside: Barriers | None = None
         self.seq = last.seq
         self.generation = 0
         self.result = Outcome(last, resolved.noise)

@@ -69,8 +69,7 @@ class Question:
                 self._marks = (NEVER, NEVER, NEVER)
             else:
                 self._marks = (
-                    barriers.written(self.resolved),
-                    barriers.opaque(self.resolved),
+                    *self.state.acted(self.resolved, self.entry),
                     barriers.running(self.resolved) if self.resolved.effect == "read" else NEVER,
                 )
         return self._marks
@@ -80,6 +79,16 @@ class Question:
         """Deliveries before this position are certainly stale."""
         written, opaque, _ = self.barriers()
         return max(written.pos, opaque.pos)
+
+    def acted(self, earlier: Entry) -> tuple[Mark, Mark]:
+        """The latest overlapping write and opaque call that may lie after `earlier`."""
+        written, opaque, _ = self.barriers()
+        beside = earlier.beside
+        if beside is None or self.resolved.effect == "pure":
+            return written, opaque
+        return max(written, beside.written(self.resolved)), max(
+            opaque, beside.opaque(self.resolved)
+        )
 
     def equal(self, other: Entry) -> bool | None:
         """Whether the results are known and equal; an `unchanged` answer counts as equal."""
@@ -147,7 +156,8 @@ class Question:
         return inside(self.resolved.region, earlier.resolved.delivers)
 
     def _stale(self, earlier: Entry, since: int) -> Iterator[Block]:
-        written, opaque, job = self.barriers()
+        written, opaque = self.acted(earlier)
+        job = self.barriers()[2]
         proven = self.state.proven.get(self.entry.same)
         if written.pos > since:
             yield Block("written-since", (written.seq,))
@@ -347,8 +357,7 @@ class Question:
         streak = self.state.polls.get((self.call.context, self.entry.same))
         if streak is None or self.equal(streak.entry) is not True:
             return None
-        acted = max(self.barriers()[0], self.barriers()[1])
-        return None if acted.pos > streak.entry.pos else streak
+        return None if max(self.acted(streak.entry)).pos > streak.entry.pos else streak
 
     @once
     def failure_streak(self) -> Streak | None:
@@ -360,15 +369,22 @@ class Question:
             return None
         return None if self.state.barriers.any_write.pos > streak.entry.pos else streak
 
+    def other_scheme(self, earlier: Entry) -> Mark:
+        """The latest write in another scheme that may lie after `earlier` (SPEC 4)."""
+        latest = self.state.barriers.other_scheme(self.resolved)
+        for entry in (earlier, self.entry):
+            if entry.beside is not None:
+                latest = max(latest, entry.beside.other_scheme(self.resolved))
+        return latest
+
     def rewritten_since(self, first: Entry) -> Mark:
         """The latest overlapping write after an equal mutation, other than its equals.
 
         Between two calls of a creating tool without a named resource, another creation by the same
         tool is no barrier (SPEC 7, RF005).
         """
-        written = self.state.barriers.written(self.resolved)
         if self.resolved.writes or not self.resolved.creating:
-            return written
+            return max(self.acted(first))
         return self.state.barriers.written_by_others(self.resolved, self.call.name)
 
     def equal_by(self, first: Entry) -> list[str]:

@@ -61,7 +61,7 @@ def evidence_level(question: Question, first: Entry, *, schemes: bool = True) ->
         return FLAG, confidence
     if guessed:
         return ADVICE, confidence
-    if schemes and not pure and barriers.other_scheme(question.resolved).pos > start:
+    if schemes and not pure and question.other_scheme(first).pos > start:
         return ADVICE, confidence
     return FLAG, confidence
 

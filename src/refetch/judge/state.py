@@ -111,6 +111,17 @@ class RunState:
         self.refusals = Refusals()
         self.loops: dict[str, LoopFinder] = {}
 
+    def acted(self, resolved: Resolved, *around: Entry) -> tuple[Mark, Mark]:
+        """The latest overlapping write and opaque call, also of those that ran beside one of
+        `around`.
+        """
+        written, opaque = self.barriers.written(resolved), self.barriers.opaque(resolved)
+        for entry in around:
+            if entry.beside is not None:
+                written = max(written, entry.beside.written(resolved))
+                opaque = max(opaque, entry.beside.opaque(resolved))
+        return written, opaque
+
     def last_known(self, entry: Entry) -> Entry | None:
         """The latest call with a known result that asked for the same view and region (SPEC
         6f).

@@ -211,6 +211,21 @@ def test_no_waits(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "toggles"),
+    [
+        ("toggle_data", True),
+        ("mcp__phone__toggleAirplaneMode", True),
+        ("get_toggle", False),
+        ("set_toggle", False),
+        ("toggled", False),
+        ("", False),
+    ],
+)
+def test_toggling(name: str, toggles: bool) -> None:
+    assert names.is_toggling_name(name) is toggles
+
+
+@pytest.mark.parametrize(
     "name", ["create_doc", "addItem", "send_email", "post_message", "book_table", "NewIssue"]
 )
 def test_creating(name: str) -> None:

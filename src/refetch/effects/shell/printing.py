@@ -8,12 +8,16 @@ from refetch.effects.shell.options import Parsed
 from refetch.effects.shell.outcome import FILTERS, NARROWS, PASSES, Opaque, Outcome
 from refetch.effects.shell.words import Glob, Pipe, stage_text
 
-# ``cat -s`` leaves out lines, ``less +/x`` starts elsewhere: no plain view of the lines any more.
-_CHANGES_CONTENT = frozenset(("-s", "--squeeze-blank"))
+# ``cat -s`` leaves out lines, ``cat -A`` shows line ends, tabs and odd bytes that a plain view does
+# not, ``less +/x`` starts elsewhere: no plain view of the lines any more.
+_CHANGES_CONTENT = frozenset(
+    """-s -A -v -E -T -e -t --squeeze-blank --show-all --show-nonprinting --show-ends
+    --show-tabs""".split()
+)
 
 
 def content(call: Call) -> Outcome:
-    """``cat`` and its kind: whole files, whatever numbers or marks are printed."""
+    """``cat`` and its kind: whole files, whatever numbers are printed."""
     parsed = call.parse()
     outcome = Outcome(READS, stage=call.stage(parsed.operands))
     acts = call.apply_acts(parsed, outcome)

@@ -18,6 +18,7 @@ Two certificates, two refunds, seven empty documents.
 - A command of unknown effect in between.
 - Tools declared `repeatable` (a counter).
 - Other arguments.
+- A tool that toggles: its repeat undoes the first.
 
 ## If it is wrong for a tool
 Declare `repeatable = true`, or `idempotent = true` to have it reported as a no-op.
@@ -25,6 +26,7 @@ Declare `repeatable = true`, or `idempotent = true` to have it reported as a no-
 
 from __future__ import annotations
 
+from refetch.effects.names import is_toggling_name
 from refetch.judge.question import Question
 from refetch.judge.rule import ADVICE, Charge, Rule
 
@@ -39,7 +41,7 @@ def decide(question: Question) -> Charge | None:
     if question.call.origin != "model" or question.entry.status != "ok":
         return None
     first = question.state.last_change(question.entry)
-    if first is None:
+    if first is None or is_toggling_name(question.call.name):
         return None
     barriers = question.state.barriers
     since = first.settled

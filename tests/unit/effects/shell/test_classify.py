@@ -264,3 +264,11 @@ def test_labels_on_real_commands(shared_dir: Path) -> None:
         and not found.kinds & {"writes", "opaque"}
     ]
     assert harmless == []
+
+
+@pytest.mark.parametrize("option", ["-A", "-nA", "-vet", "-E", "-T", "--show-all", "-s"])
+@pytest.mark.parametrize("command", ["cat {} a.py", "sed -n 1,9p a.py | cat {}"])
+def test_marks_are_no_plain_text(command: str, option: str) -> None:
+    plain = classify(command.format("-n")).reads
+    assert {read.view for read in plain} == {"content"}
+    assert all(read.view != "content" for read in classify(command.format(option)).reads)

@@ -1,4 +1,7 @@
-"""Executions that ran at the same time: each may have acted before or after the other (SPEC 3.3)."""
+"""Executions that ran at the same time: each may have acted before or after the other.
+
+SPEC 3.3: where calls overlapped in time, a write lies between if it may have.
+"""
 
 from __future__ import annotations
 

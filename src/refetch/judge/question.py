@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from refetch.effects.regions import Region, inside, union_parts
 from refetch.effects.resources import NEVER, Mark
+from refetch.judge.barriers import Barriers
 from refetch.judge.knowledge import WINDOW, ContextKnowledge, Entry, TurnKey
 from refetch.judge.once import once
 from refetch.judge.results import equal
@@ -83,12 +84,11 @@ class Question:
     def acted(self, earlier: Entry) -> tuple[Mark, Mark]:
         """The latest overlapping write and opaque call that may lie after `earlier`."""
         written, opaque, _ = self.barriers()
-        beside = earlier.beside
-        if beside is None or self.resolved.effect == "pure":
-            return written, opaque
-        return max(written, beside.written(self.resolved)), max(
-            opaque, beside.opaque(self.resolved)
-        )
+        beside, resolved = earlier.beside, self.resolved
+        if beside is not None and resolved.effect != "pure":
+            written = max(written, beside.written(resolved))
+            opaque = max(opaque, beside.opaque(resolved))
+        return written, opaque
 
     def equal(self, other: Entry) -> bool | None:
         """Whether the results are known and equal; an `unchanged` answer counts as equal."""
@@ -371,11 +371,12 @@ class Question:
 
     def other_scheme(self, earlier: Entry) -> Mark:
         """The latest write in another scheme that may lie after `earlier` (SPEC 4)."""
-        latest = self.state.barriers.other_scheme(self.resolved)
-        for entry in (earlier, self.entry):
-            if entry.beside is not None:
-                latest = max(latest, entry.beside.other_scheme(self.resolved))
-        return latest
+        return max(acts.other_scheme(self.resolved) for acts in self._acts_after(earlier))
+
+    def _acts_after(self, earlier: Entry) -> list[Barriers]:
+        """What was done in order, and beside either call."""
+        beside = (earlier.beside, self.entry.beside)
+        return [self.state.barriers, *(acts for acts in beside if acts is not None)]
 
     def rewritten_since(self, first: Entry) -> Mark:
         """The latest overlapping write after an equal mutation, other than its equals.
@@ -385,7 +386,8 @@ class Question:
         """
         if self.resolved.writes or not self.resolved.creating:
             return max(self.acted(first))
-        return self.state.barriers.written_by_others(self.resolved, self.call.name)
+        name = self.call.name
+        return max(a.written_by_others(self.resolved, name) for a in self._acts_after(first))
 
     def equal_by(self, first: Entry) -> list[str]:
         """The names of the equalities that make both requests the same; empty where the bytes

@@ -59,22 +59,11 @@ def test_the_judge_accuses_nobody_whom_the_definition_spares(part: int) -> None:
             pytest.fail(f"seed {seed}\n{explain(trace)}")
 
 
-MISSES = 5
-"""Traces of a slice (of 250) in which the judge may still say less, or name another `first`.
-
-The judge remembers one chain of deliveries a request and one group of equal calls a turn; where a
-cut or
-failed call, an injected one or a late landing stands inside such a group, it misses or names a
-later
-call. A miss is the side to err on; the kinds are listed in CHOICES.md.
-"""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(SLICES))
 def test_the_judge_says_what_the_definition_says(part: int) -> None:
     different = [seed for seed in seeds(part) if differs(random_trace(seed))]
-    if len(different) > MISSES:
+    if different:
         pytest.fail(f"seeds {different}\n{explain(random_trace(different[0]))}")
 
 

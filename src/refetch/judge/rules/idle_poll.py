@@ -35,6 +35,8 @@ def decide(question: Question) -> Charge | None:
     limit = question.state.options.poll_limit
     if streak is None or streak.count + 1 < limit or question.resolved.repeatable:
         return None
+    if question.call.origin != "model":
+        return None
     return Charge(
         streak.entry,
         f"poll {streak.count + 1} in a row with an unchanged answer; wait longer, or be notified",

@@ -232,7 +232,7 @@ class Judge:
         """Whether nothing separates this call from its turn mates, though the harness made it or
         its result is not known.
         """
-        reasons = {b.reason for b in question.blocks(mate.first, since=mate.pos)}
+        reasons = {b.reason for b in question.blocks(mate.latest, since=mate.pos)}
         return reasons - SPARED <= {"not-the-models-own"}
 
     def _remember_streaks(self, question: Question) -> None:

@@ -28,7 +28,9 @@ sensor).
 
 from __future__ import annotations
 
-from refetch.judge.knowledge import Group
+from collections.abc import Iterator
+
+from refetch.judge.knowledge import Entry, Group
 from refetch.judge.question import Question
 from refetch.judge.rule import FLAG, Charge, Rule, evidence_level
 
@@ -44,8 +46,8 @@ def in_turn(question: Question, group: Group) -> Charge | None:
         return None
     if resolved.effect == "write" and question.state.turns_inferred:
         return None
-    first = group.known if resolved.effect == "opaque" else group.first
-    if first is None or {b.reason for b in question.blocks(first, since=mate.pos)} - SPARED:
+    first = next((e for e in _oldest(question, group) if _covers(question, e, mate.pos)), None)
+    if first is None:
         return None
     if resolved.effect == "opaque" and question.equal(first) is not True:
         return None
@@ -58,6 +60,18 @@ def in_turn(question: Question, group: Group) -> Charge | None:
         side_effect=resolved.effect == "write",
         blame="model",
     )
+
+
+def _oldest(question: Question, group: Group) -> Iterator[Entry]:
+    """The calls of a group that may be named: the first, or the latest where the first expired."""
+    if question.resolved.effect != "opaque":
+        yield from (group.first, group.latest)
+    elif group.known is not None:
+        yield group.known
+
+
+def _covers(question: Question, first: Entry, since: int) -> bool:
+    return not {b.reason for b in question.blocks(first, since=since)} - SPARED
 
 
 def _strongest(question: Question, group: Group) -> tuple[str, str]:

@@ -82,7 +82,7 @@ class Oracle:
             earlier = self.last_known(one)
             if one.effect not in ("read", "pure") or earlier is None or not known(one):
                 continue
-            explained = self.barriers(earlier, one)
+            explained = [act for act in self.barriers(earlier, one) if act.kind != "proof"]
             if results_equal(earlier, one) is False and not explained:
                 scopes = tuple(sorted(one.resources)) if one.effect == "read" else ()
                 proof = Act(one.end - 0.25, "proof", scopes, one.cwd, key=one.key)
@@ -162,7 +162,7 @@ class Oracle:
 
     def last_known(self, j: Logical) -> Logical | None:
         """The last earlier call of the same view, region and target whose result is known."""
-        for k in reversed(self.calls):
+        for k in sorted(self.calls, key=lambda one: one.end, reverse=True):
             before = k.end < j.end and k is not j and known(k) and not k.last.unchanged
             if before and k.region == j.region and same_target(k, j) and k.view == j.view:
                 return k
@@ -227,7 +227,9 @@ class Oracle:
         """One call executed twice; or the harness itself fetched the same thing twice."""
         if j.double_of is not None:
             return Verdict("RF109", "advice", j.double_of.seq, j.seq)
-        if self.own(j) or j.status != "ok" or j.key is None or j.volatile or j.repeatable:
+        if self.own(j) or not _went_through(j) or j.key is None or j.volatile or j.repeatable:
+            return None
+        if self.contradicted(j):
             return None
         for i in reversed(self.earlier(j)):
             theirs = i.head.origin != "model" and i.key == j.key
@@ -235,6 +237,7 @@ class Oracle:
                 theirs
                 and results_equal(i, j) is not False
                 and self.delivered(i, j)
+                and self.covered([i], j)
                 and self.fresh(i, j)
             )
             if same and self.place(i, j) == "here":
@@ -276,7 +279,7 @@ class Oracle:
 
     def contradicted_by_key(self, j: Logical) -> bool:
         """(f) for calls that need not be reads: the last known result of the very same call."""
-        for k in reversed(self.earlier(j)):
+        for k in sorted(self.earlier(j), key=lambda one: one.end, reverse=True):
             if k.key == j.key and known(k) and not k.last.unchanged:
                 return results_equal(k, j) is False
         return self.contradicted(j)
@@ -399,10 +402,9 @@ class Oracle:
         """Another context of the run had it, by one call that holds all that is asked."""
         if not self.own(j) or not self.convictable(j):
             return None
-        for i in self.pool(j):
-            if self.place(i, j) == "other" and self.covered([i], j):
-                return Verdict("RF103", "advice", i.seq, j.seq)
-        return None
+        had = [i for i in self.pool(j) if self.place(i, j) == "other" and self.covered([i], j)]
+        first = min(had, key=lambda i: i.end, default=None)
+        return Verdict("RF103", "advice", first.seq, j.seq) if first else None
 
     def rf110(self, j: Logical) -> Verdict | None:
         """The answer was there and was taken out of the context."""

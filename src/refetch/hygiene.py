@@ -122,7 +122,7 @@ class RoleKeeper:
             if call.origin == "harness-retry":
                 before = self._failed.get(_same_arguments(call))
             return before, "attempt" if before is not None else "call"
-        if before.status in FAILED and not _says_nothing(before):
+        if before.status in FAILED:
             return before, "attempt" if not _says_nothing(call) else "artefact"
         if _says_nothing(call) or _is_copy(before, call):
             return before, "artefact"

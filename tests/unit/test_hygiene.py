@@ -88,6 +88,10 @@ CALL = "call"
             [(0, CALL, 0, True), (1, "artefact", 0, True)],
         ),
         (
+            [call(0, call_id="x", outcome="not-executed"), ok(1, call_id="x")],
+            [(0, CALL, 0, False), (1, "attempt", 0, True)],
+        ),
+        (
             [call(0, call_id="x"), ok(1, call_id="x")],
             [(0, "artefact", 1, True), (1, CALL, 1, True)],
         ),

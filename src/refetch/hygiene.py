@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
+from refetch.keys import UnreadableArguments, decode_json, encode_json
+from refetch.keys.json_text import encodable
 from refetch.model.trace import (
     NEVER_RAN,
     Call,
@@ -71,23 +73,36 @@ def _in_order(events: Iterable[Event]) -> list[Call]:
     return calls
 
 
-def same_request(call: Call) -> tuple[object, ...] | None:
-    """The key of SPEC 3.2: (context, turn, id, raw arguments); None without an id."""
+def _request(call: Call) -> tuple[object, ...] | None:
+    """The key of SPEC 3.2 but for the arguments: (context, turn, id, tool); None without an id."""
     if call.call_id is None or not call.has_args:
         return None
-    raw = call.raw_args if call.raw_args is not None else bytes(call.args)
-    return (call.context, call.turn, call.call_id, call.name, raw)
+    return (call.context, call.turn, call.call_id, call.name)
+
+
+def _as_written(call: Call) -> str | bytes:
+    return call.raw_args if call.raw_args is not None else bytes(call.args)
+
+
+def _as_meant(call: Call) -> str | None:
+    """One text for all spellings of the same JSON; None for a text that the model itself wrote."""
+    if call.raw_args is not None:
+        return None
+    try:
+        return encode_json(encodable(decode_json(call.args), sort_keys=True))
+    except UnreadableArguments:
+        return None
 
 
 def _same_arguments(call: Call) -> tuple[object, ...]:
-    raw = call.raw_args if call.raw_args is not None else bytes(call.args)
-    return (call.context, call.name, raw)
+    return (call.context, call.name, _as_written(call))
 
 
 class RoleKeeper:
     """Gives each execution its role, one at a time, from what came before."""
 
     def __init__(self) -> None:
+        self._by_id: dict[tuple[object, ...], Call] = {}
         self._requests: dict[tuple[object, ...], Call] = {}
         self._failed: dict[tuple[object, ...], Call] = {}
         self._first: dict[int, Call] = {}
@@ -100,9 +115,7 @@ class RoleKeeper:
         if role != "artefact":
             self._first[call.seq] = first
             self._seen[call.seq] = call
-            request = same_request(call)
-            if request is not None:
-                self._requests[request] = call
+            self._keep(call)
             if call.status in FAILED:
                 self._failed[_same_arguments(call)] = call
             elif self._failed:
@@ -116,8 +129,7 @@ class RoleKeeper:
             return numbered, "artefact"
         if call.attempt_of is not None and (of := self._seen.get(call.attempt_of)) is not None:
             return of, "attempt"
-        request = same_request(call)
-        before = self._requests.get(request) if request is not None else None
+        before = self._recorded(call)
         if before is None:
             if call.origin == "harness-retry":
                 before = self._failed.get(_same_arguments(call))
@@ -129,6 +141,30 @@ class RoleKeeper:
         if _says_nothing(before):
             return before, "completes"
         return before, "double"
+
+    def _keep(self, call: Call) -> None:
+        request = _request(call)
+        if request is None:
+            return
+        self._requests[*request, _as_written(call)] = call
+        if self._by_id.setdefault(request, call) is not call:
+            self._requests[*request, _as_meant(call), None] = call
+
+    def _recorded(self, call: Call) -> Call | None:
+        """The latest record of the same request (SPEC 3.2).
+
+        Programs that decode arguments write them anew when they record them once more, so `1` and
+        `1.0` under one id are one request, as two executions of one request are no repeat.
+        """
+        request = _request(call)
+        other = self._by_id.get(request) if request is not None else None
+        if request is None or other is None:
+            return None
+        found = self._requests.get((*request, _as_written(call)))
+        if found is None and (meant := _as_meant(call)) is not None:
+            self._requests.setdefault((*request, _as_meant(other), None), other)
+            found = self._requests.get((*request, meant, None))
+        return found
 
 
 def _says_nothing(call: Call) -> bool:

@@ -111,6 +111,14 @@ CALL = "call"
             [ok(0, call_id="x"), ok(1, call_id="x", args=Raw(b'{"a":2}'))],
             [(0, CALL, 0, True), (1, CALL, 1, True)],
         ),
+        (
+            [
+                ok(0, call_id="x", args=Raw(b'{"a":1}')),
+                ok(1, call_id="x", args=Raw(b'{"a":2}')),
+                ok(2, call_id="x", args=Raw(b'{"a":2.0}')),
+            ],
+            [(0, CALL, 0, True), (1, CALL, 1, True), (2, "double", 1, True)],
+        ),
         # A record that has the number of another one.
         ([ok(0), ok(0)], [(0, CALL, 0, True), (0, "artefact", 0, True)]),
         ([ok(0), ok(0, name="set")], [(0, CALL, 0, True), (0, CALL, 0, True)]),
@@ -118,6 +126,28 @@ CALL = "call"
 )  # fmt: skip
 def test_roles(calls: list[Call], expected: list[tuple[int, str, int | None, bool]]) -> None:
     assert roles(*calls) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "role"),
+    [
+        # The same arguments, written anew by another encoder.
+        ({"args": Raw(b'{"a":1}')}, {"args": Raw(b'{"a": 1.0}')}, "double"),
+        ({"args": Raw(b'{"a":1,"b":2}')}, {"args": Raw(b'{"b":2,"a":1}')}, "double"),
+        # Other arguments, or other words of the model.
+        ({"args": Raw(b'{"a":1}')}, {"args": Raw(b'{"a":"1"}')}, CALL),
+        ({"args": Raw(b'{"a":1}')}, {"args": Raw(b'{"a":true}')}, CALL),
+        ({"args": Raw(b'{"a":"x"}')}, {"args": Raw(b'{"a":"x "}')}, CALL),
+        ({"args": Raw(b'{"a":1}')}, {"args": Raw(b"[broken")}, CALL),
+        ({"raw_args": '{"a":1}'}, {"raw_args": '{"a": 1}'}, CALL),
+        ({"name": "get"}, {"name": "set"}, CALL),
+    ],
+)
+def test_one_id_is_one_request_however_its_arguments_are_spelled(
+    first: dict[str, Any], second: dict[str, Any], role: str
+) -> None:
+    found = roles(ok(0, call_id="x", **first), ok(1, call_id="x", **second))
+    assert [row[1] for row in found] == [CALL, role]
 
 
 def test_calls_stand_in_the_order_of_their_numbers() -> None:

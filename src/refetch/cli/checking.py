@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import traceback
 from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
@@ -136,6 +135,8 @@ def _packaged_trace(path: str) -> Trace:
 
 
 def _bug(trace: Trace, error: Exception) -> Problem:
+    import traceback
+
     frames = traceback.extract_tb(error.__traceback__)
     where = f"{frames[-1].name}, line {frames[-1].lineno}" if frames else "?"
     what = f"{type(error).__name__}: {error} (in {where})"

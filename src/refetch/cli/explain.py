@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +13,7 @@ from refetch.cli.output import look_of, write_text
 from refetch.judge.reasons import ACQUITTAL_REASONS, Reason
 from refetch.judge.rule import Rule
 from refetch.judge.rules.registry import RULES
-from refetch.model.errors import UsageError
+from refetch.model.errors import UsageError, nearest
 from refetch.reports.json_report import encode
 from refetch.reports.look import Look
 from refetch.reports.markdown_text import rendered
@@ -53,8 +52,8 @@ def _named(topic: str) -> Rule | Reason:
     if word in ACQUITTAL_REASONS:
         return ACQUITTAL_REASONS[word]
     known = [name for rule in RULES for name in (rule.code.lower(), rule.name)]
-    near = difflib.get_close_matches(word, [*known, *ACQUITTAL_REASONS], n=1)
-    hint = f"did you mean {near[0]}?" if near else "refetch explain lists them all"
+    near = nearest(word, [*known, *ACQUITTAL_REASONS])
+    hint = f"did you mean {near}?" if near else "refetch explain lists them all"
     raise UsageError(f"no rule or reason {topic!r}; {hint}")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -102,6 +101,8 @@ def _colored() -> bool:
 def _width() -> int:
     if not sys.stdout.isatty() and not os.environ.get("COLUMNS"):
         return _FILE_WIDTH
+    import shutil
+
     return max(40, shutil.get_terminal_size((100, 24)).columns)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable
 
 import msgspec
 
 from refetch.judge.rules.registry import RULES
-from refetch.model.errors import UsageError
+from refetch.model.errors import UsageError, nearest
 from refetch.model.finding import Finding
 from refetch.reports.batch import Batch, Checked
 
@@ -54,6 +53,6 @@ def _matching(word: str) -> list[str]:
     if found:
         return found
     known = [name for rule in RULES for name in (rule.code, rule.name)]
-    near = difflib.get_close_matches(word, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(r.code for r in RULES)}"
+    near = nearest(word, known)
+    hint = f"did you mean {near}?" if near else f"known: {', '.join(r.code for r in RULES)}"
     raise UsageError(f"no rule {word!r}; {hint}")

@@ -6,7 +6,6 @@ first. Docs and errors are made from the table.
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
@@ -18,7 +17,7 @@ import msgspec
 from refetch.cli.selecting import selection
 from refetch.effects.user_tables import PYPROJECT, REFETCH_TOML
 from refetch.judge import Options
-from refetch.model.errors import UsageError
+from refetch.model.errors import UsageError, nearest
 from refetch.model.finding import Finding
 from refetch.model.trace import Trace
 
@@ -180,8 +179,8 @@ def _values(given: Any, table: tuple[Setting, ...], source: str, prefix: str) ->
     values: dict[str, Any] = {}
     for key, value in given.items():
         if key not in known:
-            near = difflib.get_close_matches(key, [*known, *_TABLES], n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+            near = nearest(key, [*known, *_TABLES])
+            hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
             raise UsageError(f"{source}: {place}unknown key `{key}`; {hint}")
         try:
             values[key] = msgspec.convert(value, known[key].kind)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from importlib.machinery import PathFinder
-from importlib.util import find_spec, module_from_spec
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from refetch.compiled import compiled_part
 
 CHARS_PER_TOKEN = 4
 """Where nothing can count (SPEC 10)."""
@@ -30,28 +30,11 @@ class Tokens(NamedTuple):
 def _counter() -> Callable[[str], int] | None:
     """Counts the tokens of a text; None where nothing can."""
     try:
-        bindings = _bindings()
+        bindings = compiled_part("bpe_openai", "_bindings")
         counter: Callable[[str], int] = bindings.tokenizer_for_encoding("o200k_base").count
         return counter
     except Exception:
         return None  # an estimate is better than no report
-
-
-def _bindings() -> Any:
-    """The compiled part of bpe-openai alone: its package reads every vocabulary at import, a second
-    long, though the compiled part carries its own.
-
-    Raises:
-        ImportError: it is not installed.
-    """
-    package = find_spec("bpe_openai")
-    folders = package.submodule_search_locations if package else None
-    compiled = PathFinder.find_spec("bpe_openai._bindings", folders) if folders else None
-    if compiled is None or compiled.loader is None:
-        raise ImportError("bpe_openai")
-    module = module_from_spec(compiled)
-    compiled.loader.exec_module(module)
-    return module
 
 
 def tokens_of(text: str) -> Tokens:

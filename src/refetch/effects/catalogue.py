@@ -9,20 +9,19 @@ names…]`) or one MCP server (`server = […]`); below `[tools.NAME]` stand exa
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
 
+from refetch.effects.sections import Sections
 from refetch.model.tool import ToolMeta
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One file. `domain` stands for every tool of the file that names none."""
+class _Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What stands above the tools. `domain` holds for every tool of the file that names none."""
 
-    tools: dict[str, ToolMeta]
     harness: list[str] = []
     server: list[str] = []
     domain: str | None = None
@@ -39,22 +38,22 @@ class CatalogueEntry(msgspec.Struct, frozen=True):
 
 
 class _Owner:
-    """A harness or server and its file, whose tools are read when somebody asks for them."""
+    """A harness or server and its tools, each read when somebody asks for it."""
 
-    def __init__(self, name: str, label: str, file: Path) -> None:
+    def __init__(self, name: str, label: str, domain: str | None, tools: Sections) -> None:
         self.name = name
         self.label = label
-        self._file = file
-
-    @cached_property
-    def tools(self) -> dict[str, ToolMeta]:
-        """Metadata by tool."""
-        table = msgspec.convert(tomllib.loads(self._file.read_text("utf-8")), _Table)
-        return {name: _in_domain(meta, table.domain) for name, meta in table.tools.items()}
+        self.tools = tools
+        self._domain = domain
 
     def get(self, tool: str) -> tuple[ToolMeta, str] | None:
-        meta = self.tools.get(tool)
-        return None if meta is None else (meta, self.label)
+        """Metadata and the label of its source. Results are cached by `lookup`."""
+        if tool not in self.tools:
+            return None
+        meta = msgspec.convert(self.tools.table(tool), ToolMeta)
+        if self._domain is not None and meta.domain is None:
+            meta = msgspec.structs.replace(meta, domain=self._domain)
+        return meta, self.label
 
 
 class _Catalogue(msgspec.Struct, frozen=True):
@@ -110,7 +109,9 @@ def entries() -> Iterator[CatalogueEntry]:
     for label in sorted(owners):
         owner = owners[label]
         for name in sorted(owner.tools):
-            yield CatalogueEntry(owner.name, name, label, owner.tools[name])
+            found = owner.get(name)
+            assert found is not None
+            yield CatalogueEntry(owner.name, name, label, found[0])
 
 
 @lru_cache(maxsize=4096)
@@ -188,19 +189,13 @@ def _catalogue() -> _Catalogue:
     harnesses: dict[str, _Owner] = {}
     servers: dict[str, _Owner] = {}
     for file in sorted((Path(__file__).parent / "builtin").glob("*.toml")):
-        # The names stand before the first tool: a fiftieth of the work of reading it all.
-        head = tomllib.loads(file.read_text("utf-8").partition("\n[tools")[0])
+        tools = Sections(file.read_text("utf-8"), "tools.")
+        head = msgspec.convert(tools.head(), _Head)
         for names, owners, kind in (
-            (head.get("harness"), harnesses, ""),
-            (head.get("server"), servers, "mcp:"),
+            (head.harness, harnesses, ""),
+            (head.server, servers, "mcp:"),
         ):
             if names:
-                owner = _Owner(names[0], f"catalogue:{kind}{names[0]}", file)
+                owner = _Owner(names[0], f"catalogue:{kind}{names[0]}", head.domain, tools)
                 owners.update((_plain(name), owner) for name in names)
     return _Catalogue(harnesses, servers)
-
-
-def _in_domain(meta: ToolMeta, domain: str | None) -> ToolMeta:
-    if domain is None or meta.domain is not None:
-        return meta
-    return msgspec.structs.replace(meta, domain=domain)

@@ -8,7 +8,6 @@ table and key.
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import re
@@ -22,7 +21,7 @@ import msgspec
 
 from refetch.effects.mcp import SOURCE as ANNOTATIONS
 from refetch.effects.names import effect_of_name
-from refetch.model.errors import UsageError
+from refetch.model.errors import UsageError, nearest
 from refetch.model.tool import EFFECTS, RegionRule, ToolMeta
 
 REFETCH_TOML = "refetch.toml"
@@ -324,8 +323,8 @@ def _no_argument(
 
 
 def _nearest(word: str, known: Collection[str]) -> str:
-    near = difflib.get_close_matches(word, list(known), n=1)
-    return f"; did you mean `{near[0]}`?" if near else f"; known: {', '.join(sorted(known))}"
+    near = nearest(word, known)
+    return f"; did you mean `{near}`?" if near else f"; known: {', '.join(sorted(known))}"
 
 
 def _type(value: Any) -> str:

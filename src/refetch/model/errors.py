@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known name that a mistyped word comes close to, for the hint of an error."""
+    import difflib
+
+    return next(iter(difflib.get_close_matches(word, list(known), n=1)), None)
+
 
 class RefetchError(Exception):
     """Base of everything `refetch` raises on purpose. `slug` is the anchor on the messages page."""

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any, cast
 
 from refetch.model.errors import InputError, MissingExtraError
+from refetch.readers.magic import BZIP2, GZIP, XZ, ZSTD
 
 MAX_RATIO = 200
 """How many times larger than the archive its content may be, beyond `FREE_BYTES`."""
@@ -58,21 +59,12 @@ def _xz_stream(data: bytes) -> IO[bytes]:
 
 
 _STREAMS: tuple[tuple[bytes, str, Callable[[bytes], IO[bytes]]], ...] = (
-    (b"\x1f\x8b", "gzip", _gzip_stream),
-    (b"BZh", "bzip2", _bzip2_stream),
-    (b"\xfd7zXZ\x00", "xz", _xz_stream),
-    (b"\x28\xb5\x2f\xfd", "zstd", _zstd_stream),
+    (GZIP, "gzip", _gzip_stream),
+    (BZIP2, "bzip2", _bzip2_stream),
+    (XZ, "xz", _xz_stream),
+    (ZSTD, "zstd", _zstd_stream),
 )
-_ZIP = b"PK\x03\x04"
-MAGIC: tuple[bytes, ...] = (*(magic for magic, _, _ in _STREAMS), _ZIP)
-"""First bytes of everything that `expand` opens."""
-
 _DAMAGED = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
-
-
-def is_zip(data: bytes) -> bool:
-    """True for a ZIP archive."""
-    return data.startswith(_ZIP)
 
 
 def decompressed(data: bytes, source: str) -> bytes:

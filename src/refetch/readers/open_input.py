@@ -18,8 +18,9 @@ import msgspec
 
 from refetch.model.errors import InputError, RefetchError, UsageError
 from refetch.model.trace import Problem, Trace
-from refetch.readers import claude_code, decompress
+from refetch.readers import claude_code
 from refetch.readers.claude_code_files import session_file_of, subagent_files
+from refetch.readers.magic import PACKED, STREAMS, ZIP
 from refetch.readers.registry import UnknownFormatError, claim, read_bytes
 from refetch.readers.snapshots import families, without_snapshots
 from refetch.readers.sniff import normalized_text, sniff_bytes
@@ -272,7 +273,7 @@ def content_of(path: str) -> bytes:
 def _content(path: str, named: bool) -> bytes | None:
     """The decompressed bytes of a path, or None for a file in a folder that cannot be a trace."""
     if path == STDIN:
-        return decompress.decompressed(sys.stdin.buffer.read(), path)
+        return _unpacked(sys.stdin.buffer.read(), path)
     if not path.startswith(_OPEN_PIPES):
         mode = Path(path).stat().st_mode
         if not stat.S_ISREG(mode):
@@ -281,12 +282,20 @@ def _content(path: str, named: bool) -> bytes | None:
     with Path(path).open("rb") as file:
         if not named:
             head = file.read(_PEEK)
-            if not head.startswith((*decompress.MAGIC, b"SQLite format 3\x00", b"\xff\xfe")) and (
+            if not head.startswith((*PACKED, b"SQLite format 3\x00", b"\xff\xfe")) and (
                 b"{" not in head
             ):
                 return None
-            return decompress.decompressed(head + file.read(), path)
-        return decompress.decompressed(file.read(), path)
+            file.seek(0)
+        return _unpacked(file.read(), path)
+
+
+def _unpacked(data: bytes, source: str) -> bytes:
+    if not data.startswith(STREAMS):
+        return data
+    from refetch.readers.decompress import decompressed
+
+    return decompressed(data, source)
 
 
 def _read_into(
@@ -298,7 +307,7 @@ def _read_into(
     named: bool,
 ) -> int:
     """Read one input; returns how many files of it were skipped because they are no traces."""
-    if decompress.is_zip(data) and input_format is None and claim(sniff_bytes(data)) is None:
+    if data.startswith(ZIP) and input_format is None and claim(sniff_bytes(data)) is None:
         return _read_archive(traces, problems, source, data, named)
     try:
         traces += read_bytes(data, source, input_format)
@@ -316,9 +325,11 @@ def _read_into(
 def _read_archive(
     traces: list[Trace], problems: list[Problem], source: str, data: bytes, named: bool
 ) -> int:
+    from refetch.readers.decompress import members
+
     before, skipped = len(traces), 0
     try:
-        for member, content in decompress.members(data, source):
+        for member, content in members(data, source):
             skipped += _read_into(traces, problems, member, content, None, named=False)
     except RefetchError as error:
         problems.append(_problem(source, error))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from refetch.model.errors import UsageError
+from refetch.model.errors import UsageError, nearest
 from refetch.testing.call_budget import Budget, budget_of
 
 if TYPE_CHECKING:
@@ -142,8 +141,8 @@ def rule_codes(words: Iterable[str]) -> frozenset[str]:
     found = set()
     for word in [words] if isinstance(words, str) else words:
         if word not in codes:
-            near = difflib.get_close_matches(str(word), codes, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(codes)}"
+            near = nearest(str(word), codes)
+            hint = f"did you mean {near}?" if near else f"known: {', '.join(codes)}"
             raise UsageError(f"no rule {word!r}; {hint}")
         found.add(codes[word])
     return frozenset(found)

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.runner import EXAMPLES, PROJECT, refetching
 
-HEAVY = ("rich", "tree_sitter", "asyncio", "scipy", "numpy", "genai_prices", "zstandard")
+HEAVY = (
+    "rich", "tree_sitter", "asyncio", "scipy", "numpy", "genai_prices", "zstandard",
+    "zipfile", "gzip", "bz2", "lzma", "difflib", "traceback", "multiprocessing", "tempfile", "shutil",
+)  # fmt: skip
 _PROGRAM = """
 import sys
 before = set(sys.modules)

@@ -50,7 +50,9 @@ def test_file_has_one_kind_of_owner_and_exact_fields(file: Any) -> None:
 
 def test_unknown_field_is_an_error() -> None:
     with pytest.raises(msgspec.ValidationError, match="unknown field"):
-        msgspec.convert({"tools": {"x": {"efect": "read"}}, "harness": ["h"]}, catalogue._Table)
+        msgspec.convert({"efect": "read"}, ToolMeta)
+    with pytest.raises(msgspec.ValidationError, match="unknown field"):
+        msgspec.convert({"sever": ["s"]}, catalogue._Head)
 
 
 def test_no_owner_stands_twice() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from refetch.compiled import compiled_part
+
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
@@ -13,10 +15,11 @@ if TYPE_CHECKING:
 def _parser() -> Parser | None:
     try:
         import tree_sitter
-        import tree_sitter_bash
+
+        language = compiled_part("tree_sitter_bash", "_binding").language
     except ImportError:
         return None
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+    return tree_sitter.Parser(tree_sitter.Language(language()))
 
 
 def available() -> bool:

@@ -22,7 +22,7 @@ from refetch.effects.shell import (
 )
 from refetch.effects.shell.call import Call, State, neutral
 from refetch.effects.shell.outcome import Opaque, Outcome, opaque
-from refetch.effects.shell.table import Spec, table
+from refetch.effects.shell.table import Spec, spec_of
 from refetch.effects.shell.words import Glob, QuotedUnresolved, Unresolved
 
 HANDLERS: dict[str, Callable[[Call], Outcome]] = {
@@ -105,9 +105,8 @@ def run(argv: list[str], state: State, piped: bool, depth: int = 0) -> Outcome:
     first = argv[0]
     if isinstance(first, Unresolved | Glob) or depth > 20:
         raise Opaque("the program is not settled by the text")
-    rows = table()
     name = program_name(first)
-    spec = rows.get(name)
+    spec = spec_of(name)
     args = argv[1:]
     if spec is None:
         return _unknown(first, name, args, piped, state)

@@ -7,13 +7,16 @@ without a row is unknown, and an unknown program is opaque.
 
 from __future__ import annotations
 
-import tomllib
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from refetch.effects.sections import Sections
+
+_NAMES = re.compile(r'^names = "([^"]*)"$', re.M)
 _PROSE = frozenset(("do", "view", "note", "names", "operands", "change", "resource", "as_program"))
 _COUNTS = frozenset(
     ("number", "single", "free", "skip", "assignments", "poll", "recursive_default")
@@ -85,9 +88,11 @@ def _rules(sub: dict[str, str]) -> dict[str, tuple[Rule, ...]]:
     }
 
 
-def _spec(name: str, row: dict[str, Any]) -> Spec:
+@cache
+def _spec(name: str) -> Spec:
+    sections, section = _rows()[name]
     fields: dict[str, Any] = {"name": name}
-    for key, value in row.items():
+    for key, value in sections.table(section).items():
         if key == "names":
             continue
         if key == "sub":
@@ -101,14 +106,26 @@ def _spec(name: str, row: dict[str, Any]) -> Spec:
     return msgspec.convert(fields, Spec, strict=False)
 
 
+def spec_of(name: str) -> Spec | None:
+    """The row of a program, or None for an unknown one."""
+    return _spec(name) if name in _rows() else None
+
+
+def known_programs() -> list[str]:
+    """All names in the table, in order."""
+    return sorted(_rows())
+
+
 @cache
-def table() -> dict[str, Spec]:
-    """All rows by program name; a name that stands twice is an error of this package."""
-    rows: dict[str, Spec] = {}
+def _rows() -> dict[str, tuple[Sections, str]]:
+    """Where each program's row stands; a name that stands twice is an error of this package."""
+    rows: dict[str, tuple[Sections, str]] = {}
     for source in sorted((Path(__file__).parent / "commands").glob("*.toml")):
-        for key, row in tomllib.loads(source.read_text(encoding="utf-8")).items():
-            for name in row.get("names", key).split():
+        sections = Sections(source.read_text(encoding="utf-8"))
+        for section in sections:
+            names = _NAMES.search(sections.text(section))
+            for name in names[1].split() if names else [section]:
                 if name in rows:
                     raise ValueError(f"{source.name}: {name} stands twice in the command table")
-                rows[name] = _spec(name, row)
+                rows[name] = (sections, section)
     return rows

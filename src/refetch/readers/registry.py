@@ -263,10 +263,12 @@ def unknown_format(sniffed: Sniffed, source: str, *, empty: bool = False) -> Unk
     if empty:
         found = "nothing"
         message = "empty input"
+    elif sniffed.shape == "sqlite":
+        found = f"a SQLite database with {_shown('tables', list(sniffed.tables))}"
+        message = f"no known trace format: {found}; known: {known}"
     elif keys:
-        shown = ", ".join(keys[:_KEYS_SHOWN]) + (", …" if len(keys) > _KEYS_SHOWN else "")
         kind = {"lines": "JSON Lines", "array": "a JSON array"}.get(sniffed.shape, "a JSON object")
-        found = f"{kind} with keys {shown}"
+        found = f"{kind} with {_shown('keys', keys)}"
         message = f"no known trace format: {found}; known: {known}"
     elif sniffed.error is not None:
         found = "broken JSON"
@@ -278,6 +280,11 @@ def unknown_format(sniffed: Sniffed, source: str, *, empty: bool = False) -> Unk
         found = repr(bytes(sniffed.head[:16]))
         message = f"no known trace format: begins with {found}; known: {known}"
     return UnknownFormatError(source, message, expected=f"one of: {known}", found=found)
+
+
+def _shown(what: str, names: list[str]) -> str:
+    more = ", …" if len(names) > _KEYS_SHOWN else ""
+    return f"{what} {', '.join(names[:_KEYS_SHOWN])}{more}" if names else f"no readable {what}"
 
 
 def _is_prose(head: bytes) -> bool:

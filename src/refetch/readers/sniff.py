@@ -41,6 +41,7 @@ class Sniffed(msgspec.Struct, frozen=True):
         Lines, object
             elements of an array, or the document itself.
         error: why the input is no JSON document, in the decoder's words, where it began like one.
+        tables: the tables of a SQLite database.
     """
 
     head: bytes
@@ -48,6 +49,7 @@ class Sniffed(msgspec.Struct, frozen=True):
     document: dict[str, Raw]
     rows: tuple[dict[str, Raw], ...]
     error: str | None = None
+    tables: tuple[str, ...] = ()
 
     @property
     def first_keys(self) -> list[str]:
@@ -120,7 +122,10 @@ def sniff_bytes(data: bytes) -> Sniffed:
     if head.startswith(b"PK\x03\x04"):
         return Sniffed(head, "zip", {}, ())
     if head.startswith(b"SQLite format 3\x00"):
-        return Sniffed(head, "sqlite", {}, ())
+        # Rarely needed, and a tenth of the start-up.
+        from refetch.readers.sqlite_file import tables_of
+
+        return Sniffed(head, "sqlite", {}, (), tables=tables_of(data))
     first = head.lstrip(_BLANK)[:1] or data[:_LINE_WINDOW].lstrip(_BLANK)[:1]
     if first == b"[":
         return _sniff_array(data, head)

@@ -1,0 +1,80 @@
+"""SQLite databases as inputs: read from a copy in memory, so that the user's file is never opened.
+
+Nothing is written beside the file, no lock is taken, and a database that its program is using is
+left alone. What that program has not yet moved from its write-ahead log into the database stands
+in a file beside it, which ends in "-wal"; it is read too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+MAGIC = b"SQLite format 3\x00"
+BROKEN = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
+"""What reading a damaged database can raise."""
+
+_VERSIONS = slice(18, 20)
+_ROLLBACK = b"\x01\x01"
+_WAL = b"\x02\x02"
+
+
+@contextlib.contextmanager
+def opened(data: bytes) -> Iterator[sqlite3.Connection]:
+    """A connection to a database in memory.
+
+    Broken text is replaced, never raised. Other damage raises one of `BROKEN`.
+    """
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.text_factory = _text
+        connection.deserialize(_without_log(data))
+        yield connection
+
+
+def with_log(data: bytes, source: str) -> bytes:
+    """The database together with the write-ahead log beside the file, where there is one.
+
+    Args:
+        data: the file's bytes.
+        source: its path; anything that is no file (standard input, a member of an archive) has no
+            log.
+
+    Raises:
+        one of `BROKEN`, or OSError.
+    """
+    if data[_VERSIONS] != _WAL:
+        return data
+    beside = Path(source + "-wal")
+    if not beside.is_file() or not (log := beside.read_bytes()):
+        return data
+    with tempfile.TemporaryDirectory(prefix="refetch-") as folder:
+        copy = Path(folder) / "copy.db"
+        copy.write_bytes(data)
+        Path(folder, "copy.db-wal").write_bytes(log)
+        with contextlib.closing(sqlite3.connect(copy)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return copy.read_bytes()
+
+
+def tables_of(data: bytes) -> tuple[str, ...]:
+    """The names of the tables in order of creation; empty where the database is damaged."""
+    try:
+        with opened(data) as connection:
+            rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            return tuple(str(name) for (name,) in rows)
+    except BROKEN:
+        return ()
+
+
+def _without_log(data: bytes) -> bytes:
+    """SQLite opens no database of the write-ahead kind from memory; without its log it is one of
+    the other kind but for these two bytes.
+    """
+    return data[:18] + _ROLLBACK + data[20:] if data[_VERSIONS] == _WAL else data
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

@@ -56,7 +56,8 @@ _ENDINGS = (
 _TAIL = 400
 _SESSIONS = "SELECT * FROM sessions"
 _RUNS = "SELECT session_id FROM messages GROUP BY session_id ORDER BY MIN(id)"
-_MESSAGES = "SELECT * FROM messages WHERE session_id IS ? ORDER BY created_timestamp, id"
+# An answer is stamped when its message was begun, which is before the request's was.
+_MESSAGES = "SELECT * FROM messages WHERE session_id IS ? ORDER BY id"
 
 
 class _Session(NamedTuple):
@@ -172,6 +173,7 @@ class _Reading:
         self.build.model = session.model
         self.session = session
         self.hidden: list[int] = []
+        self.early: dict[str, tuple[dict[str, Raw], float | None]] = {}
         self.spoke = False
         self.asked_at: float | None = None
         self.guessed = False
@@ -232,20 +234,27 @@ class _Reading:
         value = members(asked.get("value"))
         broken = small_text(asked.get("status")) == "error"
         more = {"outcome": "not-executed"} if broken else {}
-        self.build.call(
+        call_id = small_text(block.get("id"))
+        call = self.build.call(
             small_text(value.get("name")) or "",
             value.get("arguments", NULL),
-            call_id=small_text(block.get("id")),
+            call_id=call_id,
             line=line,
             path=path,
             cwd=self.session.folder,
             **more,
         )
+        if call_id in self.early:
+            _answer(call, *self.early.pop(call_id))
 
-    def _result(self, block: dict[str, Raw], when: Any) -> None:
-        call = self.build.waiting(small_text(block.get("id")))
+    def _result(self, block: dict[str, Raw], when: float | None) -> None:
+        call_id = small_text(block.get("id"))
+        call = self.build.waiting(call_id)
+        told = members(block.get("toolResult"))
         if call is not None:
-            _answer(call, members(block.get("toolResult")), when)
+            _answer(call, told, when)
+        elif call_id is not None:
+            self.early[call_id] = (told, when)
 
 
 def _answer(call: OpenCall, told: dict[str, Raw], when: float | None) -> None:

@@ -8,6 +8,7 @@ in a file beside it, which ends in "-wal"; it is read too.
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -47,8 +48,9 @@ def with_log(data: bytes, source: str) -> bytes:
     """
     if data[_VERSIONS] != _WAL:
         return data
-    beside = Path(source + "-wal")
-    if not beside.is_file() or not (log := beside.read_bytes()):
+    beside = source + "-wal"
+    # A source may be any text, and Path raises for those that cannot be names.
+    if not os.path.isfile(beside) or not (log := Path(beside).read_bytes()):  # noqa: PTH113
         return data
     with tempfile.TemporaryDirectory(prefix="refetch-") as folder:
         copy = Path(folder) / "copy.db"

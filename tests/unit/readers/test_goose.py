@@ -149,6 +149,17 @@ def test_what_a_compaction_hides_was_called_and_is_lost() -> None:
     assert [e for e in trace.events if isinstance(e, UserMessage)] == [UserMessage(-1)]
 
 
+def test_an_answer_stamped_before_its_request_is_its_answer() -> None:
+    asks = message("assistant", 7, asked("a", *LS))
+    answers = message("user", 2, answered("a", "x"))
+    exported = [
+        {"role": role, "created": at, "content": content}
+        for role, at, content, _ in (answers, asks)
+    ]
+    for trace in (read(asks, answers), *read_bytes(json.dumps({"messages": exported}).encode())):
+        assert [(call.call_id, call.status) for call in trace.calls] == [("a", "ok")]
+
+
 def test_cut_output_is_not_whole() -> None:
     trace = read(
         message("assistant", 1, asked("a", *LS)),
@@ -186,6 +197,13 @@ def test_a_log_that_is_none_is_passed_over(tmp_path: Path) -> None:
     Path(f"{path}-wal").write_bytes(b"nothing of the kind")
     with pytest.raises(InputError, match="no sessions"):
         read_bytes(path.read_bytes(), str(path))
+
+
+@pytest.mark.parametrize("source", ["x" * 5000, "a\0b", "-", "sessions.zip!sessions.db"])
+def test_a_source_that_is_no_file_has_no_log(source: str) -> None:
+    files = database({"s": [message("assistant", 1, asked("a", *LS))]}, wal=True)
+    with pytest.raises(InputError, match="no sessions"):
+        read_bytes(files["db"], source)
 
 
 @pytest.mark.parametrize(

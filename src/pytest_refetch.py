@@ -1,6 +1,7 @@
 """pytest plugin of refetch: thin on purpose, what it offers lives in the package.
 
-Nothing of the package is imported before a test uses it, so that other tests pay nothing.
+Nothing of the package but its table of options is imported before a test uses it, so that other
+tests pay nothing.
 """
 
 from __future__ import annotations
@@ -33,20 +34,7 @@ RUNS_HELP = (
     f"{RUNS_MARKER}(n=10, baseline='main'): call a test that uses tool_tracer n times and compare "
     "the runs with a baseline; skipped unless --refetch-runs is given."
 )
-RUNS_OPTIONS = (
-    ("--refetch-runs", "run the tests marked agent_runs, and compare them with their baselines"),
-    ("--refetch-record", "record the runs of tests marked agent_runs as (candidate) baselines"),
-    ("--refetch-approve", "put recorded candidates in the place of the baselines"),
-)
-"""Flags and their help."""
 FIXTURES, KEEP_RESULTS = "refetch_fixtures", "refetch_keep_results"
-
-IniType = Literal["paths", "bool"]
-INI_OPTIONS: tuple[tuple[str, IniType, Any, str], ...] = (
-    (FIXTURES, "paths", [], "folders or globs whose *.json files are fixtures to replay as tests"),
-    (KEEP_RESULTS, "bool", True, "tool_tracer keeps results, so that a kept run can be replayed"),
-)
-"""Name, type, default, help."""
 
 PROPERTY = "refetch_"
 """How the names of the properties begin that a test reports."""
@@ -71,18 +59,21 @@ def __getattr__(name: str) -> Any:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Ini options, and folders of fixtures on the command line."""
-    for name, kind, default, told in INI_OPTIONS:
-        parser.addini(name, told, type=kind, default=default)
-    for flag, told in RUNS_OPTIONS:
-        parser.getgroup("refetch").addoption(flag, action="store_true", help=told)
-    parser.getgroup("refetch").addoption(
-        "--refetch-fixtures",
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="a folder (or glob) of fixtures to replay as tests, besides those of the ini option",
-    )
+    """Ini keys and flags, from the table of options."""
+    from refetch.options import of_pytest
+
+    for option in of_pytest("ini"):
+        kind: Literal["paths", "bool"] = "bool" if option.kind is bool else "paths"
+        parser.addini(f"refetch_{option.parameter}", option.help, kind, option.default)
+    group = parser.getgroup("refetch")
+    for option in of_pytest("flag"):
+        flag = f"--refetch-{option.name}"
+        if option.kind is bool:
+            group.addoption(flag, action="store_true", help=option.help)
+        else:
+            group.addoption(
+                flag, action="append", default=[], metavar=option.metavar, help=option.help
+            )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -180,7 +171,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     mark = pyfuncitem.get_closest_marker(RUNS_MARKER)
     if mark is None:
         return None
-    asked = [pyfuncitem.config.getoption(flag[2:].replace("-", "_")) for flag, _ in RUNS_OPTIONS]
+    flags = ("--refetch-runs", "--refetch-record", "--refetch-approve")
+    asked = [pyfuncitem.config.getoption(flag) for flag in flags]
     if not any(asked):
         pytest.skip(f"{RUNS_MARKER}: a slow, statistical test; --refetch-runs runs it")
     from refetch.model.errors import RefetchError

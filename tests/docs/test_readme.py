@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from refetch.cli.settings import load_settings
 from refetch.effects.user_tables import tools_from_mapping
+from refetch.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -213,12 +213,14 @@ def test_import_of_the_plugin_brings_nothing_else() -> None:
     assert ran.stdout.strip() == "['pytest_refetch']"
 
 
-def test_run_without_use_imports_nothing_of_the_package(pytester: pytest.Pytester) -> None:
+def test_run_without_use_imports_the_table_of_options_alone(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("""
         import sys
 
         def test_agent():
-            assert [name for name in sys.modules if name.split(".")[0] == "refetch"] == []
+            ours = [name for name in sys.modules if name.split(".")[0] == "refetch"]
+            assert sorted(ours) == ["refetch", "refetch.options"]
+            assert not {"click", "msgspec", "rich", "xxhash"} & set(sys.modules)
     """)
     pytester.runpytest_subprocess().assert_outcomes(passed=1)
 

@@ -8,13 +8,10 @@ from statistics import median
 import click
 
 from refetch.cli.errors import write_problems
+from refetch.cli.flags import flags
 from refetch.reports.escape import escaped
 from refetch.runs import baseline
 from refetch.runs.store import load_runs
-
-ROOT = click.option(
-    "--root", default=str(baseline.FOLDER), show_default=True, metavar="DIR", help="Where they are."
-)
 
 
 @click.group("baseline")
@@ -24,9 +21,7 @@ def command() -> None:
 
 @command.command("record")
 @click.argument("runs")
-@click.option("--name", default="main", show_default=True)
-@click.option("--force", is_flag=True, help="Mix models, or replace a baseline of another one.")
-@ROOT
+@flags("baseline record")
 def record(runs: str, name: str, force: bool, root: str) -> None:
     """Write the runs in a folder as the baseline NAME."""
     found = load_runs(runs)
@@ -36,7 +31,7 @@ def record(runs: str, name: str, force: bool, root: str) -> None:
 
 
 @command.command("list")
-@ROOT
+@flags("baseline list")
 def list_(root: str) -> None:
     """Name all baselines."""
     for name in baseline.names(root=Path(root)):
@@ -46,7 +41,7 @@ def list_(root: str) -> None:
 
 @command.command("show")
 @click.argument("name")
-@ROOT
+@flags("baseline show")
 def show(name: str, root: str) -> None:
     """Print the tasks of a baseline with their medians."""
     for task, found in baseline.read_all(name, root=Path(root)).items():
@@ -63,8 +58,7 @@ def show(name: str, root: str) -> None:
 
 @command.command("approve")
 @click.argument("candidate")
-@click.option("--name", default="main", show_default=True)
-@ROOT
+@flags("baseline approve")
 def approve(candidate: str, name: str, root: str) -> None:
     """Put the baseline CANDIDATE in the place of NAME, after a review."""
     for path in baseline.approve(name, candidate, root=Path(root)):
@@ -73,8 +67,7 @@ def approve(candidate: str, name: str, root: str) -> None:
 
 @command.command("prune")
 @click.argument("runs")
-@click.option("--name", default="main", show_default=True)
-@ROOT
+@flags("baseline prune")
 def prune(runs: str, name: str, root: str) -> None:
     """Remove the files of tasks that the runs do not have."""
     tasks = set(load_runs(runs).by_task())

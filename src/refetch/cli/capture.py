@@ -11,6 +11,7 @@ import click
 from refetch.cli import choices
 from refetch.cli.checking import check_paths, only_run
 from refetch.cli.errors import report_problems
+from refetch.cli.flags import flags
 from refetch.judge import Options
 from refetch.model.errors import UsageError
 from refetch.replay.capture import capture, encode_fixture
@@ -21,20 +22,7 @@ from refetch.reports.json_report import encode
 
 @click.command("capture")
 @click.argument("path", metavar="TRACE")
-@click.option("-o", "--output", metavar="FILE", help="The fixture; without it standard output.")
-@choices.RUN
-@click.option("--name", metavar="NAME", help="The fixture's name; without it the run's.")
-@click.option("--no-redact", is_flag=True, help="Keep secrets in arguments and results.")
-@click.option(
-    "--redact",
-    multiple=True,
-    metavar="PATTERN",
-    help="Replace only secrets of this kind. Repeatable.",
-)
-@choices.FORMAT
-@choices.INPUT_FORMAT
-@choices.CONFIG
-@choices.MCP_TOOLS
+@flags("capture")
 @click.pass_context
 def command(ctx: click.Context, /, path: str, output: str | None, **given: Any) -> None:
     """Turn a trace into a fixture that `refetch replay` and pytest run as a test.
@@ -44,10 +32,12 @@ def command(ctx: click.Context, /, path: str, output: str | None, **given: Any) 
     """
     if given["no_redact"] and given["redact"]:
         raise UsageError("--no-redact and --redact exclude each other")
+    settings, user = choices.configured(ctx)
     batch = check_paths(
         [path],
         options=Options(ledger=False),
-        user=choices.user_tools(given["config"], given["mcp_tools"]),
+        user=user,
+        settings=settings,
         input_format=given["input_format"],
         needs=("all",),
     )
@@ -62,7 +52,7 @@ def command(ctx: click.Context, /, path: str, output: str | None, **given: Any) 
     if given["name"]:
         fixture["name"] = given["name"]
     _write(encode_fixture(fixture), output)
-    if given["format_name"] == "json":
+    if given["format"] == "json":
         click.echo(encode(_told(one, fixture, output), indent=2), err=output is None)
     else:
         click.echo(_sentence(one, fixture, output), err=True)

@@ -7,10 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
-from refetch.api import check
 from refetch.cli.jobs import checked_parts, processes_for, size_of
 from refetch.cli.progress import shown
-from refetch.cli.settings import Settings
 from refetch.effects.resolve import ToolTable
 from refetch.judge import Options
 from refetch.model.errors import UsageError
@@ -18,6 +16,10 @@ from refetch.model.finding import RunReport
 from refetch.model.trace import Problem, Trace
 from refetch.readers.open_input import Unit, find_inputs, load_family, unit_families
 from refetch.reports.batch import Batch, Checked, spelled
+from refetch.settings import Settings
+
+_DEFAULTS = Options()
+_NOTHING_SET = Settings()
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -28,7 +30,7 @@ class Work(msgspec.Struct, frozen=True):
     input_format: str | None = None
     needs: frozenset[str] = frozenset()
     cost: bool = True
-    settings: Settings = Settings()
+    settings: Settings = _NOTHING_SET
 
     def check(self, family: Sequence[Unit]) -> Batch:
         """Read and judge; never raises for what the files hold."""
@@ -42,14 +44,7 @@ class Work(msgspec.Struct, frozen=True):
         for trace in traces:
             batch.errors += trace.problems
             try:
-                options = self.settings.options_for(self.options, trace)
-                report = check(trace, options=options, user=self.user)
-                if options.token_budget is not None or options.cost_budget_usd is not None:
-                    from refetch.cost.budgets import usage_budget_findings
-
-                    report.findings.extend(usage_budget_findings(trace, options))
-                if keep := self.settings.keep_for(trace):
-                    report.findings[:] = filter(keep, report.findings)
+                report = self.settings.judged(trace, self.user, self.options)
                 if self.cost and report.findings:
                     from refetch.cost import costed
 
@@ -67,13 +62,13 @@ class Work(msgspec.Struct, frozen=True):
 def check_paths(
     paths: Sequence[str],
     *,
-    options: Options,
     user: ToolTable | None,
+    options: Options = _DEFAULTS,
     input_format: str | None = None,
     needs: Collection[str] = (),
     jobs: int = 1,
     cost: bool = True,
-    settings: Settings | None = None,
+    settings: Settings = _NOTHING_SET,
 ) -> Batch:
     """Read and judge everything the paths lead to; never raises for what the files hold.
 
@@ -81,7 +76,7 @@ def check_paths(
         needs: what the reports need beside the verdicts (see `Format.needs`).
         jobs: processes at most; 0 takes one a processor where the files are worth it.
         cost: whether findings say what they cost.
-        settings: what single tasks and paths have of their own.
+        settings: what the user set, for all traces or for some.
 
     Raises:
         UsageError: no reader has the name `input_format`.
@@ -91,8 +86,8 @@ def check_paths(
     processes = 1 if "all" in needs else processes_for(families, jobs)
     # Traces are not sent between processes.
     wanted = frozenset(needs) - {"one"} if processes > 1 else frozenset(needs)
-    work = Work(options, user, input_format, wanted, cost, settings or Settings())
-    batch = Batch(budget=options.budget, user=user)
+    work = Work(options, user, input_format, wanted, cost, settings)
+    batch = Batch(budget=settings.options(options).budget, user=user)
     for path in filter(_is_packaged, paths):
         work.judge(batch, [_packaged_trace(path)])
     batch.skipped += found.skipped

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from refetch.cli.errors import write_problems
+from refetch.cli.flags import flags
 from refetch.model.errors import UsageError
 from refetch.runs import baseline, render
 from refetch.runs.compare import INCONCLUSIVE, REGRESSED, compare
@@ -17,22 +18,9 @@ from refetch.runs.store import load_runs
 
 @click.command("compare")
 @click.argument("runs")
-@click.option("--baseline", "name", default="main", show_default=True, metavar="NAME")
-@click.option("--alpha", type=click.FloatRange(0.0001, 0.5), default=0.05, show_default=True)
-@click.option("--family-alpha", is_flag=True,
-              help="Holm over all gated metrics and tasks instead of alpha for each.")  # fmt: skip
-@click.option("--metric", "metrics", multiple=True, help="A metric that gates. Repeatable.")
-@click.option("--practical", default="10%", show_default=True, metavar="P%",
-              help="The rise that would matter.")  # fmt: skip
-@click.option("--strict", is_flag=True, help="Inconclusive fails as well.")
-@click.option("--force", is_flag=True, help="Compare runs of different models.")
-@click.option("--all", "everything", is_flag=True, help="Show every metric.")
-@click.option("--format", "format_name", type=click.Choice(["text", "json", "markdown"]),
-              default="text", show_default=True)  # fmt: skip
-@click.option("--html", metavar="FILE", help="Write a page with strips of both samples.")
-@click.option("--root", default=str(baseline.FOLDER), show_default=True, metavar="DIR")
+@flags("compare")
 @click.pass_context
-def command(ctx: click.Context, /, runs: str, name: str, **given: Any) -> None:
+def command(ctx: click.Context, /, runs: str, **given: Any) -> None:
     """Compare runs with a baseline: regressed, no regression, or inconclusive.
 
     Exit code: 0 no regression (or inconclusive without --strict), 1 regressed, 2 wrong input.
@@ -40,19 +28,19 @@ def command(ctx: click.Context, /, runs: str, name: str, **given: Any) -> None:
     found = load_runs(runs)
     write_problems(found.problems)
     result = compare(
-        baseline.read_all(name, root=Path(given["root"])),
+        baseline.read_all(given["baseline"], root=Path(given["root"])),
         found.by_task(),
         alpha=given["alpha"],
         practical=_share(given["practical"]),
-        gated=given["metrics"] or GATED,
+        gated=given["metric"] or GATED,
         family=given["family_alpha"],
         force=given["force"],
     )
     renderers = {"json": render.document, "markdown": render.markdown}
-    if given["format_name"] == "text":
-        click.echo(render.text(result, everything=given["everything"]), nl=False)
+    if given["format"] == "text":
+        click.echo(render.text(result, everything=given["all"]), nl=False)
     else:
-        click.echo(renderers[given["format_name"]](result), nl=False)
+        click.echo(renderers[given["format"]](result), nl=False)
     if given["html"]:
         try:
             Path(given["html"]).write_text(render.page(result), encoding="utf-8")

@@ -12,33 +12,20 @@ import click
 
 from refetch.cli import choices
 from refetch.cli.errors import report_problems
+from refetch.cli.flags import flags
 from refetch.model.errors import UsageError
 from refetch.model.trace import Trace
 from refetch.readers.open_input import STDIN, content_of, read_paths
 from refetch.reports.batch import Batch
 from refetch.reports.escape import escaped
-from refetch.writers import Writer, Written, writer_for, writer_named, writer_names
+from refetch.writers import Writer, Written, writer_for, writer_named
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @click.command("convert")
 @choices.PATHS
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    metavar="OUT",
-    help='A file, a folder (for several runs) or "-" for standard output.',
-)
-@click.option(
-    "--to",
-    "to",
-    type=click.Choice(writer_names()),
-    help="Default: what OUT is called (x.atif.json, x.otlp.json), else native.",
-)
-@click.option("--force", is_flag=True, help="Replace files that exist.")
-@choices.INPUT_FORMAT
+@flags("convert")
 @click.pass_context
 def command(
     ctx: click.Context,

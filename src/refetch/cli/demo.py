@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import click
 
-from refetch.cli import choices
 from refetch.cli.checking import check_paths
+from refetch.cli.flags import flags
 from refetch.cli.output import look_of, write_text
 from refetch.judge import Options
 from refetch.reports.batch import Batch
@@ -25,16 +26,15 @@ _RUNS = (
 
 
 @click.command("demo")
-@choices.FORMAT
-@choices.COLOR
-def command(format_name: str, color: bool | None) -> None:
+@flags("demo")
+def command(**given: Any) -> None:
     """Run three scripted agents and check what they did. Needs no model and no network."""
     runs = [(name, about, _checked(name, budget)) for name, about, budget in _RUNS]
-    if format_name == "json":
+    if given["format"] == "json":
         whole = Batch([one for _, _, batch in runs for one in batch.checked])
         write_text(sys.stdout, encode(document(whole), indent=2) + "\n")
         return
-    look = look_of(color)
+    look = look_of(given["color"])
     write_text(sys.stdout, "\n".join(_section(*run, look=look) for run in runs))
     write_text(sys.stdout, plain_marks("\n" + "\n".join(_next(look)) + "\n", look))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from refetch.cli import choices
+from refetch.cli.flags import flags
 from refetch.cli.output import look_of, write_text
 from refetch.judge.reasons import ACQUITTAL_REASONS, Reason
 from refetch.judge.rule import Rule
@@ -23,14 +23,13 @@ from refetch.reports.text import joined
 
 @click.command("explain")
 @click.argument("topic", required=False, metavar="[CODE|NAME|REASON]")
-@choices.FORMAT
-@choices.COLOR
-def command(topic: str | None, format_name: str, color: bool | None) -> None:
+@flags("explain")
+def command(topic: str | None, **given: Any) -> None:
     """Say what a rule (RF003, stale-refetch) or the reason of an acquittal (written-since) means.
 
     Without a topic: the list of all rules and reasons.
     """
-    look = look_of(color)
+    look = look_of(given["color"])
     if topic is None:
         lines = _list(look)
         data: Any = _all()
@@ -38,7 +37,7 @@ def command(topic: str | None, format_name: str, color: bool | None) -> None:
         found = _named(topic)
         lines = _rule(found, look) if isinstance(found, Rule) else _reason(found, look)
         data = _data(found)
-    if format_name == "json":
+    if given["format"] == "json":
         write_text(sys.stdout, encode(data, indent=2) + "\n")
     else:
         write_text(sys.stdout, joined(lines, look))

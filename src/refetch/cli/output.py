@@ -25,13 +25,14 @@ class Target(NamedTuple):
     path: str | None
 
 
-def targets(format_name: str | None, outputs: Sequence[str]) -> list[Target]:
+def targets(format_name: str | None, outputs: Sequence[str], usual: str = "text") -> list[Target]:
     """What `--format` and `-o` ask for.
 
     `NAME=FILE` adds a report beside the main one; a plain `FILE` takes the main one away from
-    standard output, in the format of `--format`, else of its suffix, else text.
+    standard output, in the format of `--format`, else of its suffix, else the `usual` one.
     """
-    main = [Target(format_named(format_name or "text"), None)]
+    standard = format_named(format_name or usual)
+    main = [Target(standard, None)]
     added: list[Target] = []
     for output in outputs:
         name, equals, path = output.partition("=")
@@ -40,7 +41,7 @@ def targets(format_name: str | None, outputs: Sequence[str]) -> list[Target]:
             continue
         asked = format_named(format_name) if format_name else format_of_file(output)
         main = [] if main and main[0].path is None else main
-        main.append(Target(asked or format_named("text"), output))
+        main.append(Target(asked or standard, output))
     return main + added
 
 

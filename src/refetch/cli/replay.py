@@ -10,8 +10,8 @@ from typing import Any
 import click
 import msgspec
 
-from refetch.api import check
 from refetch.cli import choices
+from refetch.cli.flags import flags
 from refetch.cli.output import look_of, write_text
 from refetch.judge import Options
 from refetch.model.errors import RefetchError
@@ -27,14 +27,7 @@ from refetch.reports.text_findings import finding_lines
 
 @click.command("replay")
 @click.argument("fixtures", nargs=-1, required=True, metavar="FIXTURE…")
-@click.option(
-    "--agent",
-    metavar="MODULE:CALLABLE",
-    help="Run this agent with the recorded tools instead of playing the recording.",
-)
-@choices.FORMAT
-@choices.CONFIG
-@choices.COLOR
+@flags("replay")
 @click.pass_context
 def command(ctx: click.Context, /, fixtures: tuple[str, ...], **given: Any) -> None:
     """Run fixtures and compare their findings with what they expect.
@@ -42,7 +35,7 @@ def command(ctx: click.Context, /, fixtures: tuple[str, ...], **given: Any) -> N
     Passes when the findings are exactly the expected ones; with --agent, when none is new. Exit
     code: 0 all passed, 1 some did not, 2 a fixture or the agent is broken.
     """
-    user = choices.user_tools(given["config"])
+    settings, user = choices.configured(ctx)
     if given["agent"] is not None and str(Path.cwd()) not in sys.path:
         # As `python -m` does: an agent is named from the folder people stand in.
         sys.path.insert(0, str(Path.cwd()))
@@ -54,18 +47,18 @@ def command(ctx: click.Context, /, fixtures: tuple[str, ...], **given: Any) -> N
             result = replay_fixture(
                 fixture,
                 given["agent"],
-                lambda t: check(t, options=Options(ledger=False), user=user).findings,
+                lambda t: settings.judged(t, user, Options(ledger=False)).findings,
             )
         except RefetchError as error:
             click.echo(f"error: {escaped(str(error))}", err=True)
             code = 2
             continue
         code = max(code, int(not result.passed))
-        if given["format_name"] == "json":
+        if given["format"] == "json":
             documents.append(_document(fixture, result))
         else:
             write_text(sys.stdout, joined(_lines(fixture, result, look), look))
-    if given["format_name"] == "json":
+    if given["format"] == "json":
         write_text(sys.stdout, encode(documents, indent=2) + "\n")
     ctx.exit(code)
 

@@ -9,27 +9,25 @@ import click
 from refetch.cli import choices
 from refetch.cli.checking import check_paths
 from refetch.cli.errors import report_problems
+from refetch.cli.flags import flags
 from refetch.cli.output import Target, look_of, write_reports
-from refetch.judge import Options
 from refetch.reports.registry import format_named
 
 
 @click.command("report")
 @choices.PATHS
-@click.option("-o", "--output", default="report.html", show_default=True, metavar="FILE")
-@choices.INPUT_FORMAT
-@choices.CONFIG
-@choices.MCP_TOOLS
+@flags("report")
 @click.pass_context
 def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None:
     """Write a page on some traces: one file that opens from disk and needs no network.
 
     Exit code: 0 written, 2 something could not be read or written.
     """
+    settings, user = choices.configured(ctx)
     batch = check_paths(
         paths,
-        options=Options(),
-        user=choices.user_tools(given["config"], given["mcp_tools"]),
+        user=user,
+        settings=settings,
         input_format=given["input_format"],
         needs=("all",),
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from refetch.cli.flags import flags
 from refetch.cli.progress import always_shown
 from refetch.reports.escape import escaped
 from refetch.runs.runner import load_task, run_many
@@ -14,13 +15,7 @@ from refetch.runs.runner import load_task, run_many
 
 @click.command("run")
 @click.argument("agent", metavar="MODULE:CALLABLE")
-@click.option("--task", required=True, metavar="NAME|FILE", help="A name, or a file with the task.")
-@click.option("--runs", type=click.IntRange(min=1), default=10, show_default=True, metavar="N")
-@click.option("--parallel", type=click.IntRange(min=1), default=1, show_default=True, metavar="N")
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=600.0, show_default=True,
-              metavar="S", help="Seconds that a run may take.")  # fmt: skip
-@click.option("--resume", is_flag=True, help="Keep the runs that are there and finished.")
-@click.option("-o", "--output", default="runs", show_default=True, metavar="DIR")
+@flags("run")
 @click.pass_context
 def command(ctx: click.Context, /, agent: str, task: str, output: str, **given: Any) -> None:
     """Run an agent on a task N times, each in a process of its own, and keep every trace.

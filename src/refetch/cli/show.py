@@ -10,20 +10,14 @@ import click
 from refetch.cli import choices
 from refetch.cli.checking import check_paths, only_run
 from refetch.cli.errors import report_problems
+from refetch.cli.flags import flags
 from refetch.cli.output import look_of, write_text
-from refetch.judge import Options
 from refetch.reports.batch import Batch
 
 
 @click.command("show")
 @choices.PATHS
-@choices.RUN
-@choices.WHY
-@choices.FORMAT
-@choices.INPUT_FORMAT
-@choices.CONFIG
-@choices.MCP_TOOLS
-@choices.COLOR
+@flags("show")
 @click.pass_context
 def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None:
     """Print the calls of a trace in order, with turns, contexts, attempts and marks.
@@ -33,15 +27,16 @@ def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None
 
     Exit code: 0, or 2 where something could not be read.
     """
+    settings, user = choices.configured(ctx)
     batch = check_paths(
         paths,
-        options=Options(),
-        user=choices.user_tools(given["config"], given["mcp_tools"]),
+        user=user,
+        settings=settings,
         input_format=given["input_format"],
         needs=("all", "keys"),
     )
     only_run(batch, given["run"])
-    if given["format_name"] == "json":
+    if given["format"] == "json":
         text = _json(batch)
     else:
         from refetch.reports.text import render_paths

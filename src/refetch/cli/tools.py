@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from refetch.cli import choices
+from refetch.cli.flags import flags
 from refetch.cli.output import look_of, write_text
 from refetch.model.errors import UsageError
 from refetch.model.trace import Problem
@@ -23,18 +24,7 @@ from refetch.reports.text import joined
 
 @click.command("tools")
 @click.argument("paths", nargs=-1, metavar="[TRACE…]")
-@click.option("--commands", metavar="FILE", help='Judge the commands of lines {"command", "cwd"?}.')
-@click.option("--command", "one", metavar="TEXT", help="Judge one shell command.")
-@click.option("--cwd", metavar="DIR", help="With --command: the folder it runs in.")
-@click.option("--stub", "--stubs", "stubs", is_flag=True,
-              help="Print tables for refetch.toml: tools nobody declared.")  # fmt: skip
-@click.option(
-    "--format", "format_name", type=click.Choice(["text", "json", "jsonl"]), default="text"
-)
-@choices.INPUT_FORMAT
-@choices.CONFIG
-@choices.MCP_TOOLS
-@choices.COLOR
+@flags("tools")
 @click.pass_context
 def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None:
     """List the tools of traces and what is known of them.
@@ -44,25 +34,24 @@ def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None
     """
     look = look_of(given["color"])
     problems: list[Problem] = []
-    if given["one"] is not None or given["commands"] is not None:
+    if given["command"] is not None or given["commands"] is not None:
         if paths:
             raise UsageError("--command and --commands take no traces")
-        _print(_judged(given["one"], given["commands"], given["cwd"]), given["format_name"], look)
+        _print(_judged(given["command"], given["commands"], given["cwd"]), given["format"], look)
         return
     if paths:
         from refetch.cli.tool_use import tool_use, used_lines, used_stubs
 
-        used, problems = tool_use(
-            paths, choices.user_tools(given["config"], given["mcp_tools"]), given["input_format"]
-        )
-        if given["stubs"]:
+        _, user = choices.configured(ctx)
+        used, problems = tool_use(paths, user, given["input_format"])
+        if given["stub"]:
             write_text(sys.stdout, used_stubs(used))
-        elif given["format_name"] == "text":
+        elif given["format"] == "text":
             write_text(sys.stdout, joined(used_lines(used, look), look))
         else:
-            _print([tool.document() for tool in used], given["format_name"], look)
+            _print([tool.document() for tool in used], given["format"], look)
     else:
-        _catalogue(given["format_name"], look)
+        _catalogue(given["format"], look)
     if problems:
         from refetch.cli.errors import write_problems
 

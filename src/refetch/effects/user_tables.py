@@ -23,6 +23,7 @@ from refetch.effects.mcp import SOURCE as ANNOTATIONS
 from refetch.effects.names import effect_of_name
 from refetch.model.errors import UsageError, nearest
 from refetch.model.tool import EFFECTS, RegionRule, ToolMeta
+from refetch.options import keys_of
 
 REFETCH_TOML = "refetch.toml"
 PYPROJECT = "pyproject.toml"
@@ -203,10 +204,16 @@ def _load_file(path: Path) -> UserTools:
         return UserTools({}, path.name)
     if not isinstance(table, Mapping):
         raise UsageError(f"{path}: [{where}] must be a table of tools, found {_type(table)}")
+    settings = tuple(keys_of("tools"))  # they stand in the same tables, and are read elsewhere
     tools = {
-        name: _strict(value, str(path), f"{where}.{_key(name)}") for name, value in table.items()
+        name: _strict(value, str(path), f"{where}.{_key(name)}", settings)
+        for name, value in table.items()
     }
-    return UserTools(tools, path.name)
+    # A table with nothing but settings declares nothing, and hides no glob.
+    declared = {
+        name: tools[name] for name in tools if not table[name] or {*table[name]} - {*settings}
+    }
+    return UserTools(declared, path.name)
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -226,15 +233,16 @@ def _below(document: Any, path: tuple[str, ...]) -> Any:
     return document
 
 
-def _strict(value: Any, source: str, table: str) -> ToolMeta:
+def _strict(value: Any, source: str, table: str, others: tuple[str, ...] = ()) -> ToolMeta:
     if not isinstance(value, Mapping):
         raise UsageError(f"{source}: [{table}] must be a table, found {_type(value)}")
-    _known_keys(value, ToolMeta, source, table)
+    _known_keys(value, (*ToolMeta.__struct_fields__, *others), source, table)
+    value = {key: given for key, given in value.items() if key not in others}
     region = value.get("region")
     if isinstance(region, Mapping):
-        _known_keys(region, RegionRule, source, f"{table}.region")
+        _known_keys(region, RegionRule.__struct_fields__, source, f"{table}.region")
     try:
-        meta = msgspec.convert(dict(value), ToolMeta)
+        meta = msgspec.convert(value, ToolMeta)
     except msgspec.ValidationError as error:
         place = _MSGSPEC_PLACE.search(str(error))
         key = place["path"].lstrip(".") if place else ""
@@ -259,10 +267,7 @@ def _lenient(value: Mapping[str, Any]) -> ToolMeta:
     return msgspec.convert(good, ToolMeta)
 
 
-def _known_keys(
-    value: Mapping[str, Any], kind: type[ToolMeta] | type[RegionRule], source: str, table: str
-) -> None:
-    fields = kind.__struct_fields__
+def _known_keys(value: Mapping[str, Any], fields: tuple[str, ...], source: str, table: str) -> None:
     for key in value:
         if key not in fields:
             raise UsageError(f"{source}: [{table}] unknown key `{key}`{_nearest(str(key), fields)}")

@@ -87,6 +87,11 @@ _JSON_TEXT = frozenset(("raw_args", "args_text", "result_text", "call"))
 _DONE = re.compile(r"^REDACTED-[a-z-]+-\d+$")
 
 
+def pattern_names() -> list[str]:
+    """What `--redact` accepts."""
+    return [pattern.name for pattern in PATTERNS]
+
+
 class Redactor:
     """Replaces secrets; `counts` says how many of each kind.
 
@@ -95,7 +100,7 @@ class Redactor:
     """
 
     def __init__(self, redact: bool | Collection[str] = True) -> None:
-        names = [pattern.name for pattern in PATTERNS]
+        names = pattern_names()
         if not isinstance(redact, bool):
             for name in redact:
                 if name not in names and name != BY_KEY:

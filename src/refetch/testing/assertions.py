@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from refetch.model.errors import UsageError, nearest
+from refetch.model.errors import UsageError
 from refetch.testing.call_budget import Budget, budget_of
 
 if TYPE_CHECKING:
@@ -65,13 +65,13 @@ def assert_no_redundant_calls(
 
     Args:
         trace_or_run: a trace, a run (`run_agent`, `run_fixture`), or a tracer.
-        budget: calls of the model that are allowed in total; no ceiling unless given.
+        budget: calls of the model that are allowed in total; without it what the settings allow.
         per_tool: the same by name of tool.
-        ignore: rules that do not count, by code ("RF003") or name ("stale-refetch").
+        ignore: rules that do not count, by code ("RF003", "RF1") or name ("stale-refetch").
         level: "flag" for what is certain, "advice" for everything that refetch remarks.
 
-    Gives the verdict. Metadata of tools comes from the trace and from the nearest `refetch.toml`
-    or `[tool.refetch.tools]`.
+    Gives the verdict. Settings and metadata of tools come from the nearest `refetch.toml` or
+    `[tool.refetch]`, metadata from the trace as well.
 
     Raises:
         RedundantCalls: an `AssertionError` that shows each pair.
@@ -110,39 +110,34 @@ def trace_of(source: object) -> Trace:
 
 
 def judged(trace: Trace, budget: Budget | None = None, folder: Path | None = None) -> RunReport:
-    """The verdict on a trace under a budget, with the tool tables found from `folder` upwards.
+    """The verdict on a trace under a budget, with settings and tool tables found from `folder`
+    upwards.
 
     Raises:
-        UsageError: the tables are broken.
+        UsageError: settings or tables are broken.
     """
-    from refetch.api import check
     from refetch.effects.user_tables import load_user_tools
+    from refetch.settings import load_settings
 
     total, per_tool = budget or Budget(None, {})
-    tables = load_user_tools(folder or _tables_folder or Path())
-    return check(trace, user=tables, budget=total, per_tool=per_tool)
+    stated = {"budget": total} if total is not None else {}
+    start = folder or _tables_folder or Path()
+    settings = load_settings(None, stated | ({"per-tool": per_tool} if per_tool else {}), start)
+    return settings.judged(trace, load_user_tools(start))
 
 
 def look_for_tables_in(folder: Path) -> None:
-    """Look for tool tables here from now on: a test may have changed the working directory."""
+    """Look for settings here from now on: a test may have changed the working directory."""
     global _tables_folder
     _tables_folder = folder
 
 
 def rule_codes(words: Iterable[str]) -> frozenset[str]:
-    """The codes of rules named by code or name.
+    """The codes of rules named by code, beginning of a code, or name.
 
     Raises:
         UsageError: no such rule; says the nearest.
     """
-    from refetch.judge.rules.registry import RULES
+    from refetch.judge.selecting import codes_of
 
-    codes = {name: rule.code for rule in RULES for name in (rule.code, rule.name)}
-    found = set()
-    for word in [words] if isinstance(words, str) else words:
-        if word not in codes:
-            near = nearest(str(word), codes)
-            hint = f"did you mean {near}?" if near else f"known: {', '.join(codes)}"
-            raise UsageError(f"no rule {word!r}; {hint}")
-        found.add(codes[word])
-    return frozenset(found)
+    return codes_of([words] if isinstance(words, str) else map(str, words))

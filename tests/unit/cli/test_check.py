@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.cli.runner import call, clean, document, native, refetching, run
@@ -167,14 +168,14 @@ def test_not_clean_where_something_was_not_read(tmp_path: Path) -> None:
 def test_a_crash_inside_one_trace_is_recorded_and_the_run_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from refetch.api import check as judge
+    from refetch.judge import judge_trace
 
-    def failing(trace: Trace, **options: object) -> RunReport:
+    def failing(trace: Trace, *rest: Any) -> RunReport:
         if trace.run == "bad":
             raise KeyError("boom")
-        return judge(trace, **options)  # type: ignore[arg-type]
+        return judge_trace(trace, *rest)
 
-    monkeypatch.setattr("refetch.cli.checking.check", failing)
+    monkeypatch.setattr("refetch.settings.judge_trace", failing)
     (tmp_path / "a.jsonl").write_text(refetching("bad"))
     (tmp_path / "b.jsonl").write_text(refetching("good"))
     result = run("check", tmp_path, "--format", "json")

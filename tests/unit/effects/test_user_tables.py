@@ -139,7 +139,7 @@ def test_every_field_is_accepted() -> None:
     ("body", "message"),
     [
         ("mutate = true", "[tools.t] unknown key `mutate`; did you mean `mutates`?"),
-        ("zzz = 1", "[tools.t] unknown key `zzz`; known: background, change, defaults,"),
+        ("zzz = 1", "[tools.t] unknown key `zzz`; known: background, budget, change, defaults,"),
         ("region = { frist = 'x' }", "[tools.t.region] unknown key `frist`; did you mean `first`?"),
         ("mutates = 'yes'", "[tools.t] mutates: Expected `bool | null`, got `str`"),
         ("mutates = 1", "[tools.t] mutates: Expected `bool | null`, got `int`"),

@@ -210,10 +210,8 @@ def _load_file(path: Path) -> UserTools:
         for name, value in table.items()
     }
     # A table with nothing but settings declares nothing, and hides no glob.
-    declared = {
-        name: tools[name] for name in tools if not table[name] or {*table[name]} - {*settings}
-    }
-    return UserTools(declared, path.name)
+    silent = {name for name, value in table.items() if value and set(value) <= set(settings)}
+    return UserTools({name: tools[name] for name in tools if name not in silent}, path.name)
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

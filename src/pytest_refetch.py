@@ -40,6 +40,7 @@ PROPERTY = "refetch_"
 """How the names of the properties begin that a test reports."""
 
 SUMMARY_LINES = 20
+_HEADER = 1 << 16
 
 _runs = pytest.StashKey[list[Any]]()
 _budget = pytest.StashKey[Any]()
@@ -318,13 +319,19 @@ def _kept_traces(config: pytest.Config) -> KeptTraces | None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> FixtureFile | None:
     """A fixture in a folder that the options name is a test."""
-    if file_path.suffix != ".json":
-        return None
     places = parent.config.stash.get(_places, [])
-    if not places or not _within(file_path.resolve(), places):
+    if not places or not _within(file_path.resolve(), places) or not _is_fixture(file_path):
         return None
     found: FixtureFile = FixtureFile.from_parent(parent, path=file_path)
     return found
+
+
+def _is_fixture(path: Path) -> bool:
+    """Fixtures are JSON, or traces in the native format; other JSON Lines are somebody's data."""
+    if path.suffix != ".jsonl":
+        return path.suffix == ".json"
+    with path.open("rb") as file:
+        return b'"refetch"' in file.readline(_HEADER)
 
 
 class FixtureFile(pytest.File):

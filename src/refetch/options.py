@@ -170,7 +170,7 @@ OPTIONS: tuple[Option, ...] = (
 
     # pytest
     Option("fixtures", list[str],
-           "folders or globs whose *.json files are fixtures to replay as tests",
+           "folders or globs of fixtures (JSON, or native traces) to replay as tests",
            default=(), metavar="PATH", pytest=("ini", "flag")),
     Option("keep-results", bool, "tool_tracer keeps results, so that a kept run can be replayed",
            default=True, pytest=("ini",)),

@@ -56,6 +56,33 @@ def test_every_way_to_configure(
     result.stdout.fnmatch_lines(["traces/agent.json::agent PASSED*"])
 
 
+def test_native_traces_are_fixtures_and_other_lines_are_not(configured: pytest.Pytester) -> None:
+    rows: list[dict[str, Any]] = [
+        {"refetch": 1, "run": "n", "tools": {"read": {"mutates": False, "resource": "x:1"}}},
+        {"type": "call", "seq": 0, "turn": 1, "name": "read", "ok": True, "args": {}},
+        {"type": "call", "seq": 1, "turn": 2, "name": "read", "ok": True, "args": {}},
+    ]
+    folder = configured.mkdir("traces")
+    (folder / "flagged.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    rows[2]["expect"] = "stale-refetch"
+    (folder / "expected.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (folder / "data.jsonl").write_text('{"a": 1}\n{"b": 2}\n')
+    (folder / "empty.jsonl").write_text("")
+    result = configured.runpytest_inprocess("-v")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["traces/expected.jsonl::n PASSED*"])
+    result.stdout.fnmatch_lines(["traces/flagged.jsonl: 1 finding new"])
+
+
+def test_a_call_that_is_meant_to_be_redundant(
+    configured: pytest.Pytester, write_fixture: Write
+) -> None:
+    twice: dict[str, Any] = {"tool": "search", "args": {"query": "config"}}
+    steps = [{"toolCalls": [twice, {**twice, "expect": "RF001"}]}, {"final": "done"}]
+    write_fixture("traces/agent.json", steps=steps)
+    configured.runpytest_inprocess().assert_outcomes(passed=1)
+
+
 @needs_native
 def test_wrong_type_in_the_native_table_is_told(
     pytester: pytest.Pytester, write_fixture: Write

@@ -60,6 +60,7 @@ _ESCAPED = re.compile(
 """A pair of surrogate escapes, half of one, or any other escape (which may hide a backslash)."""
 _HALF = re.compile("[\ud800-\udfff]")
 _KEEP_LINES = 20
+_HEAD = 1 << 20
 _KNOWN_TYPES = "call, result, context_loss, context, write, user_message or request"
 
 
@@ -101,6 +102,15 @@ def _decoded_header(line: bytes | memoryview) -> Header:
         if repaired is None:
             raise
         return repaired
+
+
+def is_native(data: bytes) -> bool:
+    """Whether the first line is a header of this format, of whatever version."""
+    line = next((bytes(line) for _, line in lines_of(data[:_HEAD])), b"")
+    try:
+        return "refetch" in msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
 
 
 def read_header(line: bytes | memoryview, source: str) -> Header:

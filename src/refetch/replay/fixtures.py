@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from refetch.model.errors import FixtureError, InputError
-from refetch.model.native import problem_of
+from refetch.judge.selecting import codes_of
+from refetch.model.errors import FixtureError, InputError, UsageError
+from refetch.model.native import is_native, problem_of
 from refetch.model.tool import ToolMeta
 from refetch.record import Tool, ToolTracer
 from refetch.replay.demo_tools import World, demo_tools
@@ -27,7 +28,8 @@ class FixtureCall(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `n` is the call's place among the recorded calls where that is not its `seq`; `record` holds the
     other fields of its record. `args` absent: the trace did not record them. `args_text` and
-    `result_text` stand for JSON that another JSON document cannot hold as data.
+    `result_text` stand for JSON that another JSON document cannot hold as data. `expect` names the
+    rules (by code or name) that this very call, as the repeat, must break.
     """
 
     tool: str
@@ -38,6 +40,7 @@ class FixtureCall(msgspec.Struct, frozen=True, omit_defaults=True):
     args_text: str | None = None
     result_text: str | None = None
     record: dict[str, Any] = {}
+    expect: str | list[str] = []
 
 
 class FixtureStep(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -74,7 +77,7 @@ class Recorded(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Expected(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A finding that the run must give. `call` is the repeat's raw key."""
+    """A finding that the run must give. `call` is the repeat's raw key; `first` absent: any."""
 
     code: str
     context: str = "main"
@@ -90,7 +93,8 @@ class Fixture(msgspec.Struct, frozen=True, omit_defaults=True):
     """A scripted run: what the model says, over which world, with which findings.
 
     `tools` declares metadata by tool name. `recorded` marks a captured fixture: its results
-    are those of its trace. `expect` absent: nothing may be flagged. `source`: the file it is from.
+    are those of its trace. `expect` absent: nothing may be flagged but what the calls themselves
+    expect. `source`: the file it is from.
     """
 
     name: str
@@ -131,11 +135,15 @@ _decode = msgspec.json.Decoder(Fixture).decode
 
 
 def decode_fixture(data: bytes, source: str) -> Fixture:
-    """Decode a fixture.
+    """Decode a fixture, or a trace in the native format as one.
 
     Raises:
         BrokenFixtureError: with the file, `$.path`, what was expected and what was found.
     """
+    if is_native(data):
+        from refetch.replay.native_fixture import fixture_text
+
+        data = fixture_text(data, source)
     try:
         fixture = _decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -152,6 +160,8 @@ def decode_fixture(data: bytes, source: str) -> Fixture:
             if (step.tool_calls is None) == (step.final is UNSET):
                 found = "neither" if step.tool_calls is None else "both"
                 raise _broken(source, f"{place}[{index}]", "`toolCalls` or `final`", found)
+            for number, call in enumerate(step.tool_calls or ()):
+                _check_inline(call, f"{place}[{index}].toolCalls[{number}].expect", source)
     _check_tools(fixture, source)
     return msgspec.structs.replace(fixture, source=source)
 
@@ -162,6 +172,30 @@ def _scripts(fixture: Fixture) -> list[tuple[str, list[FixtureStep]]]:
         for name, steps in fixture.recorded.contexts.items():
             scripts.append((f"$.recorded.contexts[{name!r}]", steps))
     return scripts
+
+
+def inline_codes(call: FixtureCall) -> list[str]:
+    """The codes of the rules that a call expects to break.
+
+    Raises:
+        UsageError: a word that is no rule, or not one about repeats.
+    """
+    words = [call.expect] if isinstance(call.expect, str) else call.expect
+    return [_repeat_code(word) for word in words]
+
+
+def _repeat_code(word: str) -> str:
+    code, *more = sorted(codes_of([word])) or [""]
+    if more or code in ("", "RF004", "RF108"):
+        raise UsageError(f"{word!r} is no single rule about repeats, as RF003 is")
+    return code
+
+
+def _check_inline(call: FixtureCall, path: str, source: str) -> None:
+    try:
+        inline_codes(call)
+    except UsageError as error:
+        raise BrokenFixtureError(source, f"{error} (refetch fixture)", path=path) from None
 
 
 def _check_tools(fixture: Fixture, source: str) -> None:

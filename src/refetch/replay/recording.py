@@ -70,7 +70,7 @@ def _text(row: dict[str, Any]) -> bytes:
 
 def _records(fixture: Fixture) -> Iterator[tuple[FixtureCall, bytes]]:
     """Every call, and as a line of the native format."""
-    for context, turn, call in _calls(fixture):
+    for context, turn, call in calls_of(fixture):
         seq = call.seq if call.seq is not None else 0
         record = {
             **call.record,
@@ -93,7 +93,8 @@ def _place(call: FixtureCall) -> int:
     return call.n if call.n is not None else call.seq or 0
 
 
-def _calls(fixture: Fixture) -> Iterator[tuple[str, int, FixtureCall]]:
+def calls_of(fixture: Fixture) -> Iterator[tuple[str, int, FixtureCall]]:
+    """Context, turn and call, of every call of a fixture."""
     recorded = fixture.recorded
     contexts: dict[str, list[FixtureStep]] = {MAIN: fixture.steps}
     if recorded is not None:
@@ -123,7 +124,7 @@ class RecordedTools:
     """
 
     def __init__(self, fixture: Fixture) -> None:
-        calls = [call for _, _, call in _calls(fixture) if call.args is not UNSET]
+        calls = [call for _, _, call in calls_of(fixture) if call.args is not UNSET]
         calls.sort(key=_place)
         self._answers: dict[str, list[FixtureCall]] = defaultdict(list)
         self._writes: dict[str, list[FixtureCall]] = defaultdict(list)

@@ -12,15 +12,24 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
+from refetch.keys import raw_key
 from refetch.model.errors import FixtureError, UsageError
 from refetch.model.finding import Finding
 from refetch.model.trace import Trace
 from refetch.record import ToolTracer
 from refetch.record.fields import describe
 from refetch.replay.capture import expected
-from refetch.replay.fixtures import Expected, Fixture, fixture_tools, load_fixture, run_fixture
-from refetch.replay.recording import RecordedTools
+from refetch.replay.fixtures import (
+    Expected,
+    Fixture,
+    fixture_tools,
+    inline_codes,
+    load_fixture,
+    run_fixture,
+)
+from refetch.replay.recording import RecordedTools, calls_of
 
 Check = Callable[[Trace], Sequence[Finding]]
 Agent = Callable[..., Any]
@@ -65,7 +74,7 @@ def replay_fixture(
             itself when a response arrived, with `next_turn()`.
         check: the judge: the findings of a trace.
 
-    Without `expect`, no finding at flag level is expected.
+    Without `expect`, no finding at flag level is expected but what stands beside the calls.
 
     Raises:
         FixtureError: the fixture is broken, its script ran out of steps, or the agent raised.
@@ -166,23 +175,33 @@ def _meaning(item: Expected) -> tuple[Any, ...]:
 def _compared(
     fixture: Fixture, trace: Trace, findings: Iterable[Finding], answer: Any, *, by: Identity
 ) -> ReplayResult:
-    found = list(findings)
-    with_agent = by is _meaning
-    if fixture.expect is None:
-        new = [finding for finding in found if finding.level == "flag"]
-        return ReplayResult(new, [], [], trace, answer, with_agent)
-    left = Counter(by(item) for item in fixture.expect)
+    wanted = _expectations(fixture, trace)
+    left = Counter(map(by, wanted))
     new, matched = [], []
-    for finding in found:
-        key = by(msgspec.convert(expected(finding), Expected))
-        if left[key] > 0:
+    for finding in findings:
+        item = msgspec.convert(expected(finding), Expected)
+        keys = by(item), by(msgspec.structs.replace(item, first=None, calls=None))
+        key = next((key for key in keys if left[key] > 0), None)
+        if key is not None:
             left[key] -= 1
             matched.append(finding)
-        else:
+        elif fixture.expect is not None or finding.level == "flag":
             new.append(finding)
     vanished = []
-    for item in reversed(fixture.expect):
+    for item in reversed(wanted):
         if left[by(item)] > 0:
             left[by(item)] -= 1
             vanished.append(item)
-    return ReplayResult(new, vanished[::-1], matched, trace, answer, with_agent)
+    return ReplayResult(new, vanished[::-1], matched, trace, answer, by is _meaning)
+
+
+def _expectations(fixture: Fixture, trace: Trace) -> list[Expected]:
+    """What a fixture lists, and what its calls expect of themselves."""
+    wanted = list(fixture.expect or ())
+    played = iter([call.seq for call in trace.calls if call.origin == "model"])
+    for context, _, call in calls_of(fixture):
+        seq = call.seq or 0 if fixture.recorded is not None else next(played, None)
+        for code in inline_codes(call):
+            key = raw_key(call.tool, None, {} if call.args is UNSET else call.args)
+            wanted.append(Expected(code, context, repeat=seq, call=key))
+    return wanted

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from refetch.cli.flags import choices_of, spellings
-from refetch.options import OPTIONS, Option, keys_of, of_pytest
+from refetch.cli.flags import spellings
+from refetch.options import OPTIONS, Option, choices_of, keys_of, of_pytest
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
 HEAD = """# Settings
@@ -60,7 +60,9 @@ FLAGS = """
 PYTEST = """
 ## In pytest
 
-In pytest's own configuration, and as flags of `pytest`.
+Tests follow the settings of the file: budgets, limits, rules. What a test states itself (the marker
+`call_budget`, arguments of `assert_no_redundant_calls`) comes first. These stand in pytest's own
+configuration, or are flags of `pytest`.
 
 """
 KINDS = {

@@ -6,6 +6,7 @@ pytest imports this module in every run: it imports nothing heavy itself.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, NamedTuple
 
 
@@ -42,7 +43,8 @@ class Option(NamedTuple):
 
 
 CHECK = ("check",)
-JUDGING = ("check", "show", "report", "capture")
+SHOWING = ("check", "show", "report")
+JUDGING = (*SHOWING, "capture")
 """Commands that judge traces."""
 READING = (*JUDGING, "tools")
 CONFIGURED = (*READING, "replay")
@@ -67,9 +69,9 @@ OPTIONS: tuple[Option, ...] = (
            BUDGET_PLACES, "token_budget", metavar="N", least=0),
     Option("dollars", float, "Most money, at the prices of genai-prices.", CHECK,
            BUDGET_PLACES, "cost_budget_usd", metavar="X", least=0),
-    Option("select", list[str], "Only these rules: RF003, RF1, loop.", CHECK,
+    Option("select", list[str], "Only these rules: RF003, RF1, loop.", SHOWING,
            ("top", "paths", "tools"), metavar="CODE", choices=RULES, open=True),
-    Option("ignore", list[str], "All but these rules.", CHECK,
+    Option("ignore", list[str], "All but these rules.", SHOWING,
            ("top", "paths", "tools"), metavar="CODE", choices=RULES, open=True),
     Option("fail-on", str, "Which findings make the exit code 1.", CHECK, TOP,
            default="flag", choices=("flag", "advice", "never")),
@@ -192,6 +194,14 @@ def flags_of(command: str) -> list[Option]:
 def keys_of(place: str) -> dict[str, Option]:
     """What a table of the file may hold."""
     return {option.name: option for option in OPTIONS if place in option.places}
+
+
+def choices_of(option: Option) -> tuple[str, ...]:
+    """The values that an option accepts, or proposes."""
+    if not isinstance(option.choices, str):
+        return option.choices
+    module, _, function = option.choices.partition(":")
+    return tuple(getattr(import_module(module), function)())
 
 
 def of_pytest(how: str) -> list[Option]:

@@ -20,9 +20,10 @@ from refetch.judge.selecting import codes_of
 from refetch.model.errors import UsageError, nearest
 from refetch.model.finding import Finding, RunReport
 from refetch.model.trace import Trace
-from refetch.options import Option, keys_of
+from refetch.options import Option, choices_of, keys_of
 
 _TABLES = ("tools", "tasks", "paths")
+_FIELDS = {name: option.field for name, option in keys_of("top").items() if option.field}
 _DEFAULTS = Options()
 
 
@@ -111,8 +112,7 @@ def _wanted(finding: Finding, table: Mapping[str, Any]) -> bool:
 
 
 def _applied(options: Options, values: Mapping[str, Any]) -> Options:
-    known = keys_of("top")
-    changes = {field: v for name, v in values.items() if (field := known[name].field) is not None}
+    changes = {_FIELDS[name]: value for name, value in values.items() if name in _FIELDS}
     return msgspec.structs.replace(options, **changes) if changes else options
 
 
@@ -203,8 +203,8 @@ class _Reading:
         for number in value.values() if isinstance(value, dict) else [value]:
             if option.least is not None and number < option.least:
                 raise ValueError(f"expected {option.least:g} or more, found {number:g}")
-        if isinstance(option.choices, tuple) and option.choices and value not in option.choices:
-            raise ValueError(f"expected one of {', '.join(option.choices)}")
+        if option.choices and not option.open and value not in choices_of(option):
+            raise ValueError(f"expected one of {', '.join(choices_of(option))}")
         if option.metavar != "FILE":
             return value
         # A file is seen from the folder of the settings.

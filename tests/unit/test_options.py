@@ -15,10 +15,10 @@ import pytest
 from click.shell_completion import ShellComplete
 
 import pytest_refetch
-from refetch.cli.flags import choices_of, spellings
+from refetch.cli.flags import spellings
 from refetch.cli.program import program
 from refetch.judge import Options
-from refetch.options import OPTIONS, Option, flags_of, keys_of, of_pytest
+from refetch.options import OPTIONS, Option, choices_of, flags_of, keys_of, of_pytest
 from refetch.reports.registry import format_names
 
 PLACES = ("top", "tasks", "paths", "tools")
@@ -110,7 +110,7 @@ def test_each_option_says_what_it_does() -> None:
 
 
 def test_formats_come_from_their_registry() -> None:
-    assert choices_of(keys_of("top")["format"]) == format_names()
+    assert choices_of(keys_of("top")["format"]) == tuple(format_names())
 
 
 @pytest.mark.parametrize(

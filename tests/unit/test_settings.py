@@ -50,6 +50,39 @@ def test_flags_come_first(trace: Path) -> None:
     assert "RF003" in run("check", trace, "--ignore", "RF001").stdout
 
 
+@pytest.mark.parametrize("place", ["", "[tasks.r]", '[paths."*.jsonl"]'])
+@pytest.mark.parametrize(
+    ("budget", "words"),
+    [
+        ("budget = 1", "2 calls, budget 1: over by 1"),
+        ("per-tool = { read = 1, write = 1 }", "2 calls of read, budget 1"),
+        ("per-turn = 0", "1 calls in turn 1 of main, budget 0"),
+        ("tokens = 1000", "900,010 tokens, budget 1,000"),
+        ("dollars = 0.01", "budget 0.01"),
+    ],
+)
+def test_every_budget_everywhere(trace: Path, place: str, budget: str, words: str) -> None:
+    usage = {"input_tokens": 900_000, "output_tokens": 10}
+    rows = [call(seq, seq + 1, "read", {"path": f"{seq}"}) for seq in range(2)]
+    request = {"type": "request", "turn": 1, "usage": usage}
+    trace.write_text(native(request, *rows, tools=READ, model="gpt-4o"))
+    Path("refetch.toml").write_text(f"{place}\n{budget}")
+    done = run("check", trace)
+    assert words in done.stdout
+    assert done.exit_code == 1
+
+
+def test_whether_a_user_message_is_a_barrier(trace: Path) -> None:
+    first = call(0, 1, "read", {"path": "a"}, result="text")
+    said = {"type": "user_message", "after": 0}
+    trace.write_text(native(first, said, {**first, "seq": 1, "turn": 2}, tools=READ))
+    assert "RF107" in run("check", trace).stdout
+    assert "RF003" in run("check", trace, "--no-user-message-is-barrier").stdout
+    Path("refetch.toml").write_text("user-message-is-barrier = false")
+    assert "RF003" in run("check", trace).stdout
+    assert "RF107" in run("check", trace, "--user-message-is-barrier").stdout
+
+
 @pytest.mark.parametrize("table", ["tasks.r", 'paths."*"', "tools.read"])
 def test_flags_come_before_what_a_table_has_of_its_own(trace: Path, table: str) -> None:
     Path("refetch.toml").write_text(f"[{table}]\nbudget = 1")
@@ -114,6 +147,7 @@ def test_flags_for_what_only_the_file_had(trace: Path) -> None:
 def test_other_commands_follow_the_settings(trace: Path) -> None:
     Path("refetch.toml").write_text('ignore = ["RF003"]')
     assert "stale-refetch" not in run("show", trace).stdout
+    assert "stale-refetch" in run("show", trace, "--ignore", "RF1").stdout
     run("report", trace, "-o", "page.html")
     assert '"redundant":0,' in Path("page.html").read_text("utf-8")
 
@@ -212,8 +246,10 @@ def test_a_path_is_seen_from_the_folder_of_the_file(
         ("budget = -1", "budget: expected 0 or more, found -1"),
         ("per-tool = { read = -1 }", "per-tool: expected 0 or more, found -1"),
         ("poll-limit = 1", "poll-limit: expected 2 or more, found 1"),
-        ('format = "pdf"', "unknown format 'pdf'; known: text"),
+        ('format = "pdf"', "refetch.toml: format: expected one of text, json, jsonl"),
         ("per_tool = 1", "unknown key `per_tool`; did you mean per-tool?"),
+        ('[tool."x"]\nbudget = 1', "unknown key `tool`; did you mean tools?"),
+        ('[tasks.x.per-tool]\nread = "1"', '[tasks."x"] per-tool: Expected `int`, got `str`'),
         ('[task."x"]\nbudget = 1', "unknown key `task`; did you mean tasks?"),
         ("[tools.read]\nbudgte = 1", "[tools.read] unknown key `budgte`; did you mean `budget`?"),
         ("[tools.read]\nmutate = true", "unknown key `mutate`; did you mean `mutates`?"),

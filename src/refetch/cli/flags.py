@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from refetch.model.errors import UsageError
-from refetch.options import Option, flags_of
+from refetch.options import Option, choices_of, flags_of
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -46,15 +45,6 @@ def said(ctx: click.Context) -> dict[str, Any]:
         for option in flags_of(ctx.command.name)
         if ctx.get_parameter_source(option.parameter) is not ParameterSource.DEFAULT
     }
-
-
-def choices_of(option: Option) -> Sequence[str]:
-    """The values that an option accepts, or proposes."""
-    if not isinstance(option.choices, str):
-        return option.choices
-    module, _, function = option.choices.partition(":")
-    names: Sequence[str] = getattr(import_module(module), function)()
-    return names
 
 
 def _click(option: Option) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class Settings(msgspec.Struct, frozen=True):
         if self.tools:
             of_tools = {
                 name: table["budget"]
-                for name in {call.name for call in trace.calls}
+                for name in dict.fromkeys(call.name for call in trace.calls)
                 if "budget" in (table := _fitting(self.tools, name))
             }
             options = msgspec.structs.replace(options, per_tool={**of_tools, **options.per_tool})
@@ -100,8 +100,8 @@ def _fitting(tables: Mapping[str, dict[str, Any]], *names: str | None) -> Mappin
     """The table that has one of the names, else that of the longest glob that fits one."""
     told = [name for name in names if name]
     globs = [glob for glob in tables if any(fnmatchcase(name, glob) for name in told)]
-    best = next((name for name in told if name in tables), max(globs, key=len, default=""))
-    return tables.get(best, {})
+    best = next((name for name in told if name in tables), max(globs, key=len, default=None))
+    return tables[best] if best is not None else {}
 
 
 def _wanted(finding: Finding, table: Mapping[str, Any]) -> bool:

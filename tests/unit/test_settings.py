@@ -50,6 +50,14 @@ def test_flags_come_first(trace: Path) -> None:
     assert "RF003" in run("check", trace, "--ignore", "RF001").stdout
 
 
+def test_ceilings_of_tools_are_told_in_the_order_of_the_calls(trace: Path) -> None:
+    names = [f"tool_{letter}" for letter in "hcaebdgf"]
+    trace.write_text(native(*(call(i, 1, name, {}) for i, name in enumerate(names))))
+    Path("refetch.toml").write_text('[tools."tool_*"]\nbudget = 0')
+    (report,) = json.loads(run("check", trace, "--format", "json").stdout)["traces"]
+    assert [finding["kind"] for finding in report["findings"]] == names
+
+
 @pytest.mark.parametrize("place", ["", "[tasks.r]", '[paths."*.jsonl"]'])
 @pytest.mark.parametrize(
     ("budget", "words"),

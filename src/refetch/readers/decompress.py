@@ -15,20 +15,52 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, Any, cast
 
-from refetch.model.errors import InputError, MissingExtraError
+from refetch.model.errors import InputError, MissingExtraError, RefetchError
 from refetch.readers.magic import BZIP2, GZIP, XZ, ZSTD
 
 MAX_RATIO = 200
-"""How many times larger than the archive its content may be, beyond `FREE_BYTES`."""
+"""How many times larger than a file everything in it may be together, beyond `FREE_BYTES`."""
 
 FREE_BYTES = 64 * 1024 * 1024
 """Content up to this size is never refused, whatever its ratio."""
 
 MAX_MEMBERS = 10_000
-"""Members of one archive."""
+"""Members of one archive and of the archives in it."""
+
+MAX_DEPTH = 3
+"""Archives within each other: an archive can hold itself."""
 
 _CHUNK = 1 << 20
 _NESTED = 2
+
+
+class Allowance:
+    """What one file may still expand to: everything packed in it draws on the same one."""
+
+    def __init__(self, data: bytes) -> None:
+        self.packed = len(data)
+        self.bytes_left = max(FREE_BYTES, len(data) * MAX_RATIO)
+        self.members_left = MAX_MEMBERS
+
+    def read(self, file: IO[bytes], source: str, kind: str) -> bytes:
+        """Read to the end.
+
+        Raises:
+            InputError: more than is left.
+        """
+        chunks: list[bytes] = []
+        while chunk := file.read(_CHUNK):
+            self.bytes_left -= len(chunk)
+            if self.bytes_left < 0:
+                raise InputError(
+                    source,
+                    f"{kind} data in a file of {self.packed:,} bytes expands beyond {MAX_RATIO}"
+                    " times its size; unpack it first if that is right",
+                    expected=f"at most {MAX_RATIO} times its size",
+                    found="more",
+                )
+            chunks.append(chunk)
+        return b"".join(chunks)
 
 
 def _zstd_stream(data: bytes) -> IO[bytes]:
@@ -67,13 +99,19 @@ _STREAMS: tuple[tuple[bytes, str, Callable[[bytes], IO[bytes]]], ...] = (
 _DAMAGED = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 
-def decompressed(data: bytes, source: str) -> bytes:
+def decompressed(data: bytes, source: str, allowance: Allowance | None = None) -> bytes:
     """The content of a compressed file (also of one compressed twice); anything else as it is.
+
+    Args:
+        data: the file.
+        source: what errors call it.
+        allowance: of the archive that holds the file.
 
     Raises:
         InputError: damaged, or expanding beyond the limits.
         MissingExtraError: zstd without its library.
     """
+    allowance = allowance or Allowance(data)
     for _ in range(_NESTED):
         stream = next((entry for entry in _STREAMS if data.startswith(entry[0])), None)
         if stream is None:
@@ -81,7 +119,7 @@ def decompressed(data: bytes, source: str) -> bytes:
         _, kind, opener = stream
         try:
             with opener(data) as file:
-                data = _read_limited(file, len(data), _limit(data), source, kind)
+                data = allowance.read(file, source, kind)
         except (InputError, MissingExtraError):
             raise
         except Exception as error:
@@ -93,58 +131,48 @@ def decompressed(data: bytes, source: str) -> bytes:
     return data
 
 
-def members(data: bytes, source: str) -> Iterator[tuple[str, bytes]]:
+def members(
+    data: bytes, source: str, allowance: Allowance | None = None
+) -> Iterator[tuple[str, bytes | RefetchError]]:
     """The files in a ZIP archive: (source of the member, its content, decompressed).
 
+    In place of the content of a member that is damaged or encrypted stands the error.
+
     Raises:
-        InputError: damaged, encrypted, or expanding beyond the limits.
+        InputError: the archive is damaged, or expands beyond the limits.
     """
+    allowance = allowance or Allowance(data)
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
-    except _DAMAGED as error:
+    except Exception as error:  # whatever zipfile stumbles over in a directory of any bytes
         raise InputError(
             source, f"damaged ZIP archive: {error}", expected="a complete ZIP archive"
         ) from None
     with archive:
         names = [info for info in archive.infolist() if not info.is_dir()]
-        if len(names) > MAX_MEMBERS:
+        allowance.members_left -= len(names)
+        if allowance.members_left < 0:
             raise InputError(
                 source,
                 f"archive of {len(names)} files (limit {MAX_MEMBERS}); unpack it first",
                 expected=f"at most {MAX_MEMBERS} files",
-                found=str(len(names)),
+                found=str(MAX_MEMBERS - allowance.members_left),
             )
-        left = _limit(data)
         for info in names:
             member = f"{source}::{info.filename}"
-            try:
-                with archive.open(info) as file:
-                    content = _read_limited(file, len(data), left, member, "ZIP")
-                left -= len(content)
-            except InputError:
-                raise
-            except (*_DAMAGED, RuntimeError, NotImplementedError) as error:
-                raise InputError(member, f"cannot be unpacked: {error}") from None
-            yield member, decompressed(content, member)
+            yield member, _member(archive, info, member, allowance)
 
 
-def _limit(data: bytes) -> int:
-    return max(FREE_BYTES, len(data) * MAX_RATIO)
-
-
-def _read_limited(file: IO[bytes], packed: int, limit: int, source: str, kind: str) -> bytes:
-    """Read to the end, at most `limit` bytes (what is left for this archive)."""
-    chunks: list[bytes] = []
-    size = 0
-    while chunk := file.read(_CHUNK):
-        size += len(chunk)
-        if size > limit:
-            raise InputError(
-                source,
-                f"{kind} data of {packed:,} bytes expands beyond {MAX_RATIO} times its size;"
-                " unpack it first if that is right",
-                expected=f"at most {MAX_RATIO} times its size",
-                found=f"more than {size - len(chunk):,} bytes",
-            )
-        chunks.append(chunk)
-    return b"".join(chunks)
+def _member(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: str, allowance: Allowance
+) -> bytes | RefetchError:
+    try:
+        with archive.open(info) as file:
+            content = allowance.read(file, source, "ZIP")
+        return decompressed(content, source, allowance)
+    except RefetchError as error:
+        if allowance.bytes_left < 0:
+            raise
+        return error
+    except Exception as error:  # damaged, encrypted, packed in a way that zipfile does not know
+        return InputError(source, f"cannot be unpacked: {error}")

@@ -150,15 +150,16 @@ def _from_archive(
     try:
         for member, content in decompress.members(data, source):
             name = member.removeprefix(f"{source}::")
-            if name.startswith("samples/") and name.endswith(".json"):
+            if not isinstance(content, bytes):
+                told = content.message if isinstance(content, InputError) else str(content)
+                problems.append(Problem(member, told))
+            elif name.startswith("samples/") and name.endswith(".json"):
                 samples.append((name, Raw(content)))
             elif name in _HEADERS:
                 model = _model_of(members(Raw(content))) or model
     except InputError as error:
         # What was unpacked before the damage counts.
         problems.append(Problem(error.source, error.message, expected=error.expected))
-    except NotImplementedError as error:
-        problems.append(Problem(source, f"cannot be unpacked: {error}"))
     return samples, model
 
 

@@ -7,12 +7,12 @@ One bad file never hides the others: what cannot be read becomes a `Problem`.
 from __future__ import annotations
 
 import errno
-import glob
 import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,10 +20,14 @@ from refetch.model.errors import InputError, RefetchError, UsageError
 from refetch.model.trace import Problem, Trace
 from refetch.readers import claude_code
 from refetch.readers.claude_code_files import session_file_of, subagent_files
+from refetch.readers.file_patterns import matching
 from refetch.readers.magic import PACKED, STREAMS, ZIP
 from refetch.readers.registry import UnknownFormatError, claim, read_bytes
 from refetch.readers.snapshots import families, without_snapshots
 from refetch.readers.sniff import normalized_text, sniff_bytes
+
+if TYPE_CHECKING:
+    from refetch.readers.decompress import Allowance
 
 STDIN = "-"
 _GLOB = frozenset("*?[")
@@ -75,18 +79,15 @@ def find_inputs(paths: Iterable[str | os.PathLike[str]]) -> Found:
     units: list[Unit] = []
     problems: list[Problem] = []
     skipped = 0
-    taken: set[str] = set()
+    taken: set[object] = set()
     for path in _expanded(paths, problems):
-        if path != STDIN and Path(path).is_dir():
+        if path != STDIN and os.path.isdir(path):  # noqa: PTH112 (Path.is_dir can raise)
             walk = _Walk(problems)
-            files = [file for file in walk.files(path) if file not in taken]
+            units += _grouped([file for file in walk.files(path) if _is_new(file, taken)])
             skipped += walk.skipped
-            units += _grouped(files)
-            taken.update(files)
-        elif path not in taken:
-            taken.add(path)
-            companions = [] if path == STDIN else [str(p) for p in subagent_files(Path(path))]
-            units.append(Unit((path, *companions), named=True))
+        elif _is_new(path, taken):
+            parts = [] if path == STDIN else _companions(path, problems)
+            units.append(Unit((path, *(p for p in parts if _is_new(p, taken))), named=True))
     return Found(units, problems, skipped)
 
 
@@ -96,12 +97,33 @@ def _expanded(paths: Iterable[str | os.PathLike[str]], problems: list[Problem]) 
         if path == STDIN or os.path.lexists(path):
             yield path
             continue
-        # Path.glob takes no absolute patterns.
-        matches = sorted(glob.glob(path, recursive=True)) if _GLOB & set(path) else []  # noqa: PTH207
+        matches = sorted(set(matching(path))) if _GLOB & set(path) else []
         if not matches:
             what = "no file matches this pattern" if _GLOB & set(path) else "no such file"
             problems.append(Problem(path, what, expected="a file or a folder", found="nothing"))
         yield from matches
+
+
+def _is_new(path: str, taken: set[object]) -> bool:
+    """Whether a file was not taken yet, by whatever way; it is taken now."""
+    key: object = path
+    if path != STDIN:
+        try:
+            info = os.stat(path)  # noqa: PTH116 (a Path costs more than the call)
+            key = (info.st_dev, info.st_ino)
+        except (OSError, ValueError):
+            pass  # opening it will say why
+    new = key not in taken
+    taken.add(key)
+    return new
+
+
+def _companions(path: str, problems: list[Problem]) -> list[str]:
+    try:
+        return [str(part) for part in subagent_files(Path(path))]
+    except OSError as error:
+        problems.append(_os_problem(error.filename or path, error))
+        return []
 
 
 class _Walk:
@@ -305,10 +327,14 @@ def _read_into(
     data: bytes,
     input_format: str | None,
     named: bool,
+    within: Sequence[Allowance] = (),
 ) -> int:
-    """Read one input; returns how many files of it were skipped because they are no traces."""
+    """Read one input; returns how many files of it were skipped because they are no traces.
+
+    `within`: the one allowance, once for each archive around this input.
+    """
     if data.startswith(ZIP) and input_format is None and claim(sniff_bytes(data)) is None:
-        return _read_archive(traces, problems, source, data, named)
+        return _read_archive(traces, problems, source, data, named, within)
     try:
         traces += read_bytes(data, source, input_format)
     except UsageError:
@@ -323,18 +349,31 @@ def _read_into(
 
 
 def _read_archive(
-    traces: list[Trace], problems: list[Problem], source: str, data: bytes, named: bool
+    traces: list[Trace],
+    problems: list[Problem],
+    source: str,
+    data: bytes,
+    named: bool,
+    within: Sequence[Allowance],
 ) -> int:
-    from refetch.readers.decompress import members
+    from refetch.readers.decompress import MAX_DEPTH, Allowance, members
 
-    before, skipped = len(traces), 0
+    if len(within) >= MAX_DEPTH:
+        deep = f"{MAX_DEPTH} archives around this one; unpack them first"
+        problems.append(Problem(source, deep, expected=f"at most {MAX_DEPTH} within each other"))
+        return 0
+    within = [*within, within[0] if within else Allowance(data)]
+    before, skipped = (len(traces), len(problems)), 0
     try:
-        for member, content in members(data, source):
-            skipped += _read_into(traces, problems, member, content, None, named=False)
+        for member, content in members(data, source, within[0]):
+            if isinstance(content, RefetchError):
+                problems.append(_problem(member, content))
+                continue
+            skipped += _read_into(traces, problems, member, content, None, False, within)
     except RefetchError as error:
         problems.append(_problem(source, error))
     else:
-        if named and len(traces) == before and not problems:
+        if named and (len(traces), len(problems)) == before:
             problems.append(
                 Problem(source, "no traces in this archive", expected="at least one trace")
             )

@@ -8,6 +8,7 @@ import io
 import lzma
 import os
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,60 @@ def test_archives_that_expand_without_end_are_refused() -> None:
         list(members(zipped(big=b"\0" * (80 * 1024 * 1024)), "bomb.zip"))
 
 
+def nested(depth: int) -> bytes:
+    data = zipped(**{"x.jsonl": NATIVE})
+    for _ in range(depth - 1):
+        data = zipped(**{"in.zip": data})
+    return data
+
+
+def test_all_that_a_file_expands_to_counts_together() -> None:
+    thirty = gzip.compress(b"\0" * (30 * 1024 * 1024))
+    frames = gzip.compress(b"\0" * 2000) * 36_000
+    assert len(decompressed(frames, "once.gz")) == 72_000_000
+    with pytest.raises(InputError, match="expands beyond 200 times"):
+        decompressed(gzip.compress(frames), "twice.gz")
+    with pytest.raises(InputError, match="expands beyond 200 times"):
+        list(members(zipped(a=thirty, b=thirty, c=thirty), "many.zip"))
+    inner = zipped(a=b"\0" * (30 << 20), b=b"\0" * (30 << 20))
+    with pytest.raises(InputError, match="expands beyond 200 times"):
+        read_bytes_of(zipped(**{"1.zip": inner, "2.zip": inner}))
+
+
+def read_bytes_of(data: bytes) -> list[Loaded]:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "x.zip"
+        file.write_bytes(data)
+        loaded = list(read_paths([file]))
+        if not any(one.traces for one in loaded):
+            read_path(file)
+        return loaded
+
+
+def test_archives_within_archives_end() -> None:
+    assert len(only(read_bytes_of(nested(3))).traces) == 1
+    with pytest.raises(InputError, match="3 archives around this one"):
+        read_bytes_of(nested(4))
+
+
+@pytest.mark.parametrize("broken", ["encrypted", "checksum", "method", "gz"])
+def test_a_member_that_cannot_be_unpacked_hides_no_other(broken: str) -> None:
+    content = b"\x1f\x8b broken" if broken == "gz" else NATIVE
+    data = bytearray(zipped(**{"a.jsonl": NATIVE, "bad": content, "z.jsonl": NATIVE}))
+    at = [spot for spot in range(len(data)) if data[spot : spot + 4] == b"PK\x01\x02"][1]
+    start = int.from_bytes(data[at + 42 : at + 46], "little")
+    for spot in (at + 2, start):
+        if broken == "encrypted":
+            data[spot + 6] |= 1
+        elif broken == "method":
+            data[spot + 8] = 99
+        elif broken == "checksum":
+            data[spot + 14] ^= 255
+    loaded = only(read_bytes_of(bytes(data)))
+    assert [trace.source.rpartition("::")[2] for trace in loaded.traces] == ["a.jsonl", "z.jsonl"]
+    assert [problem.source.rpartition("::")[2] for problem in loaded.problems] == ["bad"]
+
+
 def test_a_large_but_honest_file_is_not_refused() -> None:
     content = b"\0" * (20 * 1024 * 1024)
     assert len(decompressed(gzip.compress(content), "x")) == len(content)
@@ -161,6 +216,51 @@ def test_folders_named_like_files_and_links_in_circles(tmp_path: Path) -> None:
     loaded = list(read_paths([tmp_path]))
     assert sum(len(one.traces) for one in loaded) == 1
     assert sum(one.skipped for one in loaded) == 2
+
+
+def test_links_in_circles_end_a_pattern(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("in/a.jsonl", ".b.jsonl", "c.jsonl"):
+        (tmp_path / name).write_bytes(NATIVE)
+    for number in range(6):
+        (tmp_path / f"up{number}").symlink_to(tmp_path, target_is_directory=True)
+
+    def names(pattern: str) -> list[str]:
+        found = find_inputs([f"{tmp_path}/{pattern}"])
+        return [str(Path(unit.paths[0]).relative_to(tmp_path)) for unit in found.units]
+
+    assert names("**/*.jsonl") == ["c.jsonl", "in/a.jsonl"]
+    assert names("**/in/**/**/a*") == ["in/a.jsonl"]
+    assert names("**") == ["c.jsonl", "in/a.jsonl", "up0/.b.jsonl"]
+    assert names("**/nothing*") == []
+
+
+def test_patterns_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "in[1]").mkdir()
+    for name in ("in[1]/a.jsonl", "c.jsonl"):
+        (tmp_path / name).write_bytes(NATIVE)
+    monkeypatch.chdir(tmp_path)
+    for pattern in ("**/*.jsonl", "**", "./**/*.jsonl", "*"):
+        found = find_inputs([pattern]).units
+        assert [Path(unit.paths[0]) for unit in found] == [Path("c.jsonl"), Path("in[1]/a.jsonl")]
+
+
+def test_a_file_reached_by_several_ways_is_taken_once(tmp_path: Path) -> None:
+    real = tmp_path / "runs" / "1"
+    (real / "s" / "subagents").mkdir(parents=True)
+    for name in ("s.jsonl", "s/subagents/agent-1.jsonl"):
+        (real / name).write_bytes(NATIVE)
+    (tmp_path / "runs" / "latest").symlink_to(real, target_is_directory=True)
+    (tmp_path / "link.jsonl").symlink_to(real / "s.jsonl")
+    ways: tuple[list[Path | str], ...] = (
+        [tmp_path],
+        [real / "s.jsonl", tmp_path],
+        [f"{tmp_path}/runs/*"],
+        [f"{real}/s.jsonl", f"{real}/../1/s.jsonl", tmp_path / "link.jsonl", real],
+    )
+    for paths in ways:
+        units = find_inputs(paths).units
+        assert sum(len(unit.paths) for unit in units) == 2, paths
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")

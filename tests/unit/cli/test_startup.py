@@ -12,7 +12,8 @@ from tests.unit.cli.runner import EXAMPLES, PROJECT, refetching
 
 HEAVY = (
     "rich", "tree_sitter", "asyncio", "scipy", "numpy", "genai_prices", "zstandard",
-    "zipfile", "gzip", "bz2", "lzma", "difflib", "traceback", "multiprocessing", "tempfile", "shutil",
+    "zipfile", "gzip", "bz2", "lzma", "difflib", "traceback", "multiprocessing", "tempfile",
+    "shutil",
 )  # fmt: skip
 _PROGRAM = """
 import sys

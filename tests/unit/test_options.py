@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 import click
 import pytest
 from click.shell_completion import ShellComplete
+from tests.unit.imports import imported
 
 import pytest_refetch
 from refetch.cli.flags import spellings
@@ -134,9 +133,5 @@ def test_shells_complete_what_the_table_says(
 
 
 def test_the_table_imports_nothing() -> None:
-    code = (
-        "import sys, typing; before = set(sys.modules); import refetch.options; "
-        "print(*sorted({name.split('.')[0] for name in set(sys.modules) - before}))"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.split() == ["__future__", "importlib", "refetch"]
+    modules = imported("import refetch.options") - imported("import typing, __future__, importlib")
+    assert {name.split(".")[0] for name in modules} == {"refetch"}

@@ -2,47 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from tests.unit.cli.runner import EXAMPLES, PROJECT, refetching
+from tests.unit.imports import imported
 
 HEAVY = (
     "rich", "tree_sitter", "asyncio", "scipy", "numpy", "genai_prices", "zstandard",
     "zipfile", "gzip", "bz2", "lzma", "difflib", "traceback", "multiprocessing", "tempfile",
     "shutil",
 )  # fmt: skip
-_PROGRAM = """
-import sys
-before = set(sys.modules)
-sys.argv = ["refetch", *{args!r}]
-from refetch.cli import main
-try:
-    main()
-except SystemExit:
-    pass
-print("IMPORTED", *sorted(set(sys.modules) - before), file=sys.stderr)
-"""
 
 
-def imported(*args: str) -> set[str]:
+def imported_by(*args: str) -> set[str]:
     """The modules that a run of the command line imports."""
-    # A child that measures its own coverage would import a good part of the library first.
-    env = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
-    done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM.format(args=args)],
-        capture_output=True, text=True, check=True, cwd=PROJECT,
-        env=env,
-    )  # fmt: skip
-    (line,) = [row for row in done.stderr.splitlines() if row.startswith("IMPORTED ")]
-    return set(line.split()[1:])
+    code = f"import sys; sys.argv = {['refetch', *args]!r}; from refetch.cli import main; main()"
+    return imported(code, cwd=str(PROJECT))
 
 
 def test_version_imports_almost_nothing() -> None:
-    modules = imported("--version")
+    modules = imported_by("--version")
     assert modules.isdisjoint({*HEAVY, "click", "msgspec", "typing", "json", "re", "xxhash"})
     assert {name for name in modules if name.startswith("refetch")} == {"refetch", "refetch.cli"}
 
@@ -50,7 +32,7 @@ def test_version_imports_almost_nothing() -> None:
 def test_a_check_imports_nothing_heavy(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text(refetching())
-    modules = imported("check", str(path))
+    modules = imported_by("check", str(path))
     assert modules.isdisjoint(HEAVY)
     assert not [name for name in modules if name.startswith(("refetch.replay", "refetch.record"))]
     assert "refetch.reports.json_report" not in modules
@@ -58,7 +40,7 @@ def test_a_check_imports_nothing_heavy(tmp_path: Path) -> None:
 
 
 def test_the_shell_grammar_is_loaded_for_commands_only() -> None:
-    assert "tree_sitter" in imported("check", str(EXAMPLES / "timeout-session.jsonl"))
+    assert "tree_sitter" in imported_by("check", str(EXAMPLES / "timeout-session.jsonl"))
 
 
 @pytest.mark.parametrize("how", [["-m", "refetch"], ["-c", "from refetch.cli import main; main()"]])

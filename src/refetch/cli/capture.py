@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,6 +11,8 @@ from refetch.cli import choices
 from refetch.cli.checking import check_paths, only_run
 from refetch.cli.errors import report_problems
 from refetch.cli.flags import flags
+from refetch.cli.output import sources_of
+from refetch.cli.writing import refuse_inputs, write_file
 from refetch.judge import Options
 from refetch.model.errors import UsageError
 from refetch.replay.capture import capture, encode_fixture
@@ -51,6 +52,8 @@ def command(ctx: click.Context, /, path: str, output: str | None, **given: Any) 
     fixture = capture(one.trace, one.report.findings, redact=redact)
     if given["name"]:
         fixture["name"] = given["name"]
+    if output is not None and output != "-":
+        refuse_inputs(output, [path, *sources_of(batch)])
     _write(encode_fixture(fixture), output)
     if given["format"] == "json":
         click.echo(encode(_told(one, fixture, output), indent=2), err=output is None)
@@ -72,10 +75,7 @@ def _write(data: bytes, output: str | None) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    try:
-        Path(output).write_bytes(data)
-    except OSError as error:
-        raise UsageError(f"{output}: cannot be written: {error.strerror}") from None
+    write_file(output, data)
 
 
 def _told(one: Checked, fixture: dict[str, Any], output: str | None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import click
 
 from refetch.cli.errors import write_problems
 from refetch.cli.flags import flags
+from refetch.cli.output import write_document, write_text
+from refetch.cli.writing import write_file
 from refetch.model.errors import UsageError
 from refetch.runs import baseline, render
 from refetch.runs.compare import INCONCLUSIVE, REGRESSED, compare
@@ -38,14 +41,11 @@ def command(ctx: click.Context, /, runs: str, **given: Any) -> None:
     )
     renderers = {"json": render.document, "markdown": render.markdown}
     if given["format"] == "text":
-        click.echo(render.text(result, everything=given["all"]), nl=False)
+        write_text(sys.stdout, render.text(result, everything=given["all"]))
     else:
-        click.echo(renderers[given["format"]](result), nl=False)
+        write_document(sys.stdout, renderers[given["format"]](result))
     if given["html"]:
-        try:
-            Path(given["html"]).write_text(render.page(result), encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"{given['html']}: cannot be written: {error.strerror}") from None
+        write_file(given["html"], render.page(result).encode("utf-8", "backslashreplace"))
     if result.verdict == REGRESSED or (given["strict"] and result.verdict == INCONCLUSIVE):
         ctx.exit(1)
     ctx.exit(2 if found.problems and not found.runs else 0)

@@ -13,6 +13,7 @@ import click
 from refetch.cli import choices
 from refetch.cli.errors import report_problems
 from refetch.cli.flags import flags
+from refetch.cli.writing import write_file
 from refetch.model.errors import UsageError
 from refetch.model.trace import Trace
 from refetch.readers.open_input import STDIN, content_of, read_paths
@@ -109,8 +110,16 @@ def _put(path: str, data: bytes, *, force: bool) -> None:
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("wb" if force else "xb") as file:
-            file.write(data)
+        if force:
+            write_file(path, data)
+            return
+        with target.open("xb") as file:
+            try:
+                file.write(data)
+                file.flush()
+            except BaseException:
+                target.unlink()
+                raise
     except FileExistsError:
         raise UsageError(f"{escaped(path)}: exists already (--force replaces it)") from None
     except OSError as error:

@@ -10,7 +10,7 @@ import click
 
 from refetch.cli.checking import check_paths
 from refetch.cli.flags import flags
-from refetch.cli.output import look_of, write_text
+from refetch.cli.output import look_of, write_document, write_text
 from refetch.judge import Options
 from refetch.reports.batch import Batch
 from refetch.reports.json_report import document, encode
@@ -32,7 +32,7 @@ def command(**given: Any) -> None:
     runs = [(name, about, _checked(name, budget)) for name, about, budget in _RUNS]
     if given["format"] == "json":
         whole = Batch([one for _, _, batch in runs for one in batch.checked])
-        write_text(sys.stdout, encode(document(whole), indent=2) + "\n")
+        write_document(sys.stdout, encode(document(whole), indent=2) + "\n")
         return
     look = look_of(given["color"])
     write_text(sys.stdout, "\n".join(_section(*run, look=look) for run in runs))

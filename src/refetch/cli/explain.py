@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from refetch.cli.flags import flags
-from refetch.cli.output import look_of, write_text
+from refetch.cli.output import look_of, write_document, write_text
 from refetch.judge.reasons import ACQUITTAL_REASONS, Reason
 from refetch.judge.rule import Rule
 from refetch.judge.rules.registry import RULES
@@ -38,7 +38,7 @@ def command(topic: str | None, **given: Any) -> None:
         lines = _rule(found, look) if isinstance(found, Rule) else _reason(found, look)
         data = _data(found)
     if given["format"] == "json":
-        write_text(sys.stdout, encode(data, indent=2) + "\n")
+        write_document(sys.stdout, encode(data, indent=2) + "\n")
     else:
         write_text(sys.stdout, joined(lines, look))
 

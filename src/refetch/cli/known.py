@@ -13,6 +13,8 @@ from typing import Any
 import click
 import msgspec
 
+from refetch.cli.output import sources_of
+from refetch.cli.writing import refuse_inputs, write_file
 from refetch.model.errors import InputError, UsageError
 from refetch.reports.batch import Batch, Checked
 from refetch.reports.escape import escaped
@@ -41,7 +43,7 @@ def write_known(path: str, batch: Batch) -> int:
     """Write the findings of a batch as known; returns how many.
 
     Raises:
-        UsageError: the file cannot be written.
+        UsageError: the file cannot be written, or is one of the traces.
     """
     entries = [
         {
@@ -53,10 +55,8 @@ def write_known(path: str, batch: Batch) -> int:
     ]
     entries.sort(key=lambda entry: (entry["code"], entry["call"], entry["fingerprint"]))
     document: dict[str, Any] = {"refetch_known": VERSION, "findings": entries}
-    try:
-        Path(path).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error.strerror}") from None
+    refuse_inputs(path, sources_of(batch))
+    write_file(path, json.dumps(document, indent=1).encode() + b"\n")
     return len(entries)
 
 

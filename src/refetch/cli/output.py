@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple, TextIO
 
 import msgspec
 
+from refetch.cli.writing import refuse_inputs, write_file
 from refetch.model.errors import UsageError
 from refetch.reports.batch import Batch
 from refetch.reports.look import Look
@@ -30,6 +31,9 @@ def targets(format_name: str | None, outputs: Sequence[str], usual: str = "text"
 
     `NAME=FILE` adds a report beside the main one; a plain `FILE` takes the main one away from
     standard output, in the format of `--format`, else of its suffix, else the `usual` one.
+
+    Raises:
+        UsageError: two reports for one file.
     """
     standard = format_named(format_name or usual)
     main = [Target(standard, None)]
@@ -42,6 +46,10 @@ def targets(format_name: str | None, outputs: Sequence[str], usual: str = "text"
         asked = format_named(format_name) if format_name else format_of_file(output)
         main = [] if main and main[0].path is None else main
         main.append(Target(asked or standard, output))
+    files = [os.path.normcase(t.path) for t in main + added if t.path not in (None, "-")]
+    for path in files:
+        if files.count(path) > 1:
+            raise UsageError(f"-o {path}: two reports for one file")
     return main + added
 
 
@@ -55,19 +63,30 @@ def write_reports(batch: Batch, wanted: Sequence[Target], look: Look) -> None:
     """Render and write every report.
 
     Raises:
-        UsageError: a file cannot be written.
+        UsageError: a file cannot be written, or is one of the traces.
     """
     for target in wanted:
         if target.path is None or target.path == "-":
-            write_text(sys.stdout, target.format.render(batch, look))
+            text = target.format.render(batch, look)
+            write = write_text if target.format.name == "text" else write_document
+            write(sys.stdout, text)
             continue
         plain = msgspec.structs.replace(look, color=False, ascii=False, width=_FILE_WIDTH)
-        text = target.format.render(batch, plain)  # before the file that may be there is emptied
-        try:
-            with Path(target.path).open("w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-        except OSError as error:
-            raise UsageError(f"{target.path}: cannot be written: {error.strerror}") from None
+        text = target.format.render(batch, plain)
+        refuse_inputs(target.path, sources_of(batch))
+        write_file(target.path, text.encode("utf-8", "backslashreplace"))
+
+
+def sources_of(batch: Batch) -> list[str]:
+    """What was read, as far as it was a trace or should have been one."""
+    return [one.report.source for one in batch.checked] + [error.source for error in batch.errors]
+
+
+def write_document(stream: TextIO, text: str) -> None:
+    """Write text for programs, which expect UTF-8 whatever the terminal speaks."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(encoding="utf-8")
+    write_text(stream, text)
 
 
 def write_text(stream: TextIO, text: str) -> None:

@@ -12,7 +12,7 @@ import msgspec
 
 from refetch.cli import choices
 from refetch.cli.flags import flags
-from refetch.cli.output import look_of, write_text
+from refetch.cli.output import look_of, write_document, write_text
 from refetch.judge import Options
 from refetch.model.errors import RefetchError
 from refetch.model.finding import Finding
@@ -59,7 +59,7 @@ def command(ctx: click.Context, /, fixtures: tuple[str, ...], **given: Any) -> N
         else:
             write_text(sys.stdout, joined(_lines(fixture, result, look), look))
     if given["format"] == "json":
-        write_text(sys.stdout, encode(documents, indent=2) + "\n")
+        write_document(sys.stdout, encode(documents, indent=2) + "\n")
     ctx.exit(code)
 
 

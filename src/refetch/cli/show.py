@@ -11,7 +11,7 @@ from refetch.cli import choices
 from refetch.cli.checking import check_paths, only_run
 from refetch.cli.errors import report_problems
 from refetch.cli.flags import flags
-from refetch.cli.output import look_of, write_text
+from refetch.cli.output import look_of, write_document, write_text
 from refetch.reports.batch import Batch
 
 
@@ -37,12 +37,12 @@ def command(ctx: click.Context, /, paths: tuple[str, ...], **given: Any) -> None
     )
     only_run(batch, given["run"])
     if given["format"] == "json":
-        text = _json(batch)
+        write_document(sys.stdout, _json(batch))
     else:
         from refetch.reports.text import render_paths
 
         text = render_paths(batch, look_of(given["color"], why=given["why"]))
-    write_text(sys.stdout, text)
+        write_text(sys.stdout, text)
     report_problems(batch)
     ctx.exit(2 if batch.errors else 0)
 

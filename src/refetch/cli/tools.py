@@ -12,7 +12,7 @@ import click
 
 from refetch.cli import choices
 from refetch.cli.flags import flags
-from refetch.cli.output import look_of, write_text
+from refetch.cli.output import look_of, write_document, write_text
 from refetch.model.errors import UsageError
 from refetch.model.trace import Problem
 from refetch.reports.escape import escaped
@@ -79,11 +79,13 @@ def _judged(one: str | None, file: str | None, cwd: str | None) -> Iterator[dict
 
 def _print(rows: Iterable[dict[str, Any]], format_name: str, look: Look) -> None:
     if format_name == "json":
-        write_text(sys.stdout, encode(list(rows), indent=2) + "\n")
+        write_document(sys.stdout, encode(list(rows), indent=2) + "\n")
         return
     for row in rows:
-        text = encode(row) + "\n" if format_name == "jsonl" else joined(_command(row, look), look)
-        write_text(sys.stdout, text)
+        if format_name == "jsonl":
+            write_document(sys.stdout, encode(row) + "\n")
+        else:
+            write_text(sys.stdout, joined(_command(row, look), look))
 
 
 def _command(row: dict[str, Any], look: Look) -> Iterator[str]:

@@ -10,6 +10,7 @@ _ACTIVE = re.compile(
     "\ud800-\udfff"  # halves of pairs, which no encoding can print
     "\U000e0000-\U000e007f]"  # tags
 )
+_IN_JSON = re.compile(_ACTIVE.pattern.replace("\x00-\x1f", "", 1))  # those are escaped already
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -18,6 +19,16 @@ def escaped(text: str, *, keep_newlines: bool = False) -> str:
     if text.isascii() and text.isprintable():
         return text
     return _ACTIVE.sub(lambda m: "\n" if keep_newlines and m[0] == "\n" else _spelled(m[0]), text)
+
+
+def escaped_json(text: str) -> str:
+    """JSON text of the same value, in which no active or invisible character stands as it is."""
+    return text if text.isascii() and "\x7f" not in text else _IN_JSON.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def _spelled(char: str) -> str:

@@ -11,6 +11,7 @@ from refetch import __version__
 from refetch.cost.totals import total_of, totals_by_rule, totals_by_tool
 from refetch.model.finding import Acquittal, RunReport
 from refetch.reports.batch import Batch, Checked, summarize
+from refetch.reports.escape import escaped_json
 from refetch.reports.look import Look
 
 SCHEMA = 1
@@ -79,9 +80,13 @@ def _acquittal(acquittal: Acquittal) -> dict[str, Any]:
 
 
 def encode(value: Any, *, indent: int | None = None) -> str:
-    """JSON text; what UTF-8 cannot hold (halves of surrogate pairs in file names) is escaped."""
+    """JSON text; what UTF-8 cannot hold (halves of surrogate pairs in file names) is escaped.
+
+    So is what would act in a terminal: the value stays the same, the bytes are harmless.
+    """
     try:
         data = msgspec.json.encode(value)
-        return (msgspec.json.format(data, indent=indent) if indent else data).decode()
+        text = (msgspec.json.format(data, indent=indent) if indent else data).decode()
+        return escaped_json(text)
     except UnicodeEncodeError:
-        return json.dumps(value, indent=indent)
+        return escaped_json(json.dumps(value, indent=indent))

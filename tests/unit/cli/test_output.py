@@ -54,6 +54,20 @@ def test_what_an_encoding_lacks_is_escaped() -> None:
     assert stream.written() == b"a \\u2717 b\n"
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8", "utf-16"])
+def test_documents_are_utf_8_whatever_the_stream_speaks(encoding: str) -> None:
+    stream = _Narrow(encoding)
+    output.write_document(stream, "\u00e9 \u2717\n")
+    assert stream.written().decode("utf-8") == "\u00e9 \u2717\n"
+
+
+def test_two_reports_for_one_file() -> None:
+    for outputs in (("a", "a"), ("r.json", "json=r.json"), ("csv=b", "json=b")):
+        with pytest.raises(UsageError, match="two reports for one file"):
+            output.targets(None, outputs)
+    assert len(output.targets(None, ("json=-", "csv=-"))) == 3
+
+
 def test_half_a_surrogate_pair_is_escaped() -> None:
     stream = _Narrow("utf-8")
     output.write_text(stream, "a\udcff✗\n")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refetch.reports.escape import escaped
+from refetch.reports.escape import escaped, escaped_json
 
 HOSTILE = [
     "\x1b[31mred",
@@ -54,3 +56,17 @@ def test_newlines_can_stay() -> None:
 @given(st.text(st.characters(codec=None)))
 def test_no_control_character_survives(text: str) -> None:
     assert not any(ord(char) < 32 or 127 <= ord(char) < 160 for char in escaped(text))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_json_is_harmless_and_means_the_same(text: str) -> None:
+    shown = escaped_json(json.dumps({text: [text]}, ensure_ascii=False))
+    assert shown.isprintable()
+    assert json.loads(shown) == {text: [text]}
+
+
+@given(st.text())
+def test_json_of_any_text_is_harmless_and_means_the_same(text: str) -> None:
+    shown = escaped_json(json.dumps(text, ensure_ascii=False))
+    assert escaped(shown) == shown
+    assert json.loads(shown) == text

@@ -76,8 +76,6 @@ def test_no_control_character_gets_through(form: Format, index: int) -> None:
     if form.name in ("json", "jsonl"):
         for line in text.splitlines() if form.name == "jsonl" else [text]:
             json.loads(line)
-        assert not re.search(r"[\x00-\x09\x0b-\x1f]", text)
-        return
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]", text)
 
 

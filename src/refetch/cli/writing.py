@@ -1,0 +1,74 @@
+"""Files that commands write: whole or not at all, and never in place of what was read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from refetch.model.errors import UsageError
+
+
+def write_file(path: str, data: bytes) -> None:
+    """Write a file in one step: who looks, and who is interrupted, finds the old file or the new.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    try:
+        _write(Path(path), data)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"{path}: cannot be written: {reason}") from None
+
+
+def refuse_inputs(output: str, inputs: Iterable[str]) -> None:
+    """See that an output is none of the inputs.
+
+    Args:
+        output: the file to write.
+        inputs: what was read, as errors and traces call it (a member of an archive is the archive).
+
+    Raises:
+        UsageError: it is one, which would be lost.
+    """
+    try:
+        if not Path(output).is_file():
+            return
+        for source in {name.partition("::")[0] for name in inputs} | set(inputs):
+            if os.path.exists(source) and os.path.samefile(source, output):  # noqa: PTH110, PTH121
+                raise UsageError(f"{output}: is an input; writing it would lose what was read")
+    except (OSError, ValueError):
+        return  # writing it will say why
+
+
+def _write(target: Path, data: bytes) -> None:
+    old = target.stat() if os.path.lexists(target) and target.exists() else None
+    own = old is None or (
+        stat.S_ISREG(old.st_mode) and old.st_nlink == 1 and old.st_uid == _user(old)
+    )
+    real = target.resolve()
+    part = real.with_name(f".{real.name}.{os.getpid()}.part")
+    if own:
+        try:
+            file = part.open("xb")
+        except OSError:
+            own = False  # a folder that takes no new file; a name too long for a suffix
+    if not own:
+        target.write_bytes(data)
+        return
+    try:
+        with file:
+            file.write(data)
+        if old is not None:
+            part.chmod(stat.S_IMODE(old.st_mode))
+        part.replace(real)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _user(info: os.stat_result) -> int:
+    """The user whom a new file would belong to."""
+    return os.geteuid() if hasattr(os, "geteuid") else info.st_uid

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from refetch.effects.resolve import arguments
-from refetch.effects.shell_calls import COMMAND_ARGS, command_of, read_command
+from refetch.effects.shell_calls import COMMAND_ARGS, Several, command_of, read_command
 from refetch.readers.open_input import read_paths
 
 CHANGES = frozenset(
@@ -43,7 +43,9 @@ def commands(shared_dir: Path) -> list[str]:
                 if isinstance(args, dict):
                     for name in (call.name, "bash"):
                         command = command_of(name, args, None)
-                        if isinstance(command, str):
+                        if isinstance(command, Several):
+                            found.update(dict.fromkeys(command.lines))
+                        elif isinstance(command, str):
                             found[command] = None
                         elif command:
                             found[shlex.join(command)] = None

@@ -44,10 +44,20 @@ STILL = ShellReading(
 """What a call that is no command brings: nothing."""
 
 
-def command_of(
-    name: str, args: Mapping[str, Any], argument: str | None
-) -> str | tuple[str, ...] | None:
-    """The command line of a call (or its argv), or None where the call plainly has none."""
+class Several(NamedTuple):
+    """Command lines of one call, in a type of its own: an argv is a tuple of words."""
+
+    lines: tuple[str, ...]
+
+
+Command = str | tuple[str, ...] | Several
+"""A command line, an argv, or several command lines."""
+
+_SEVERAL = "commands"
+
+
+def command_of(name: str, args: Mapping[str, Any], argument: str | None) -> Command | None:
+    """What a call runs, or None where it plainly runs nothing."""
     if argument is None and name.lower() not in SHELL_NAMES:
         return None
     for key in (argument,) if argument else COMMAND_ARGS:
@@ -55,14 +65,15 @@ def command_of(
         if isinstance(value, str):
             return value
         if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
-            return tuple(value)
+            words = tuple(value)
+            if key != _SEVERAL:
+                return words
+            return words[0] if len(words) == 1 else Several(words)
     return None
 
 
 @lru_cache(maxsize=65536)
-def read_command(
-    command: str | tuple[str, ...], cwd: str | None, context: str | None = None
-) -> ShellReading:
+def read_command(command: Command, cwd: str | None, context: str | None = None) -> ShellReading:
     """Classify a command; cached, since agents repeat themselves.
 
     `context` is given where the shell may be one that lives on between the commands of a context:
@@ -75,6 +86,8 @@ def read_command(
 
     if isinstance(command, str):
         found = shell.classify(command, cwd, context is not None)
+    elif isinstance(command, Several):
+        found = shell.classify_each(command.lines, cwd)
     else:
         found = shell.classify_argv(list(command), cwd)
     kinds = found.kinds

@@ -9,9 +9,11 @@ Sniff: items of type `function_call` or another call of this API, or an object "
   `computer_call`, `mcp_call`, `program`, and the hosted tools (`web_search_call`, …), whose result
   is in the item, if anywhere. `raw_args`: the argument text as sent. Results: `…_output` items by
   `call_id` (or `id`); ids are reused, so a result goes to the latest call that waits for one.
-- Outcomes: a status of `failed` or `incomplete`, an `error`, a shell's exit code or timeout; a call
-  that breaks off (`incomplete`) never ran; a refused MCP call is a rejection. Results of functions
-  are plain text: one that begins like an error message is "unknown".
+- Outcomes: a status of `failed` or `incomplete`, an `error`, a shell's exit code (the first that is
+  not 0) or timeout; a call that breaks off (`incomplete`) never ran; a refused MCP call is a
+  rejection, as is what the Agents SDK answers for one. Results of functions are plain text: one
+  that begins like an error message is "unknown". A shell's output longer than its
+  `max_output_length` reached the model cut. `working_directory` is `cwd`.
 - Context loss: `compaction` items, and results that a later request of the log leaves out or
   replaces (where no `previous_response_id` or `conversation` says that the provider keeps them).
 - Usage and model: of responses. People: messages of the role "user", answers to approvals.
@@ -32,8 +34,15 @@ from msgspec import Raw
 
 from refetch.model.errors import InputError
 from refetch.model.trace import Problem, Trace
-from refetch.readers.blocks import EMPTY, NULL, beginning, begins, like_error, parsed_args
+from refetch.readers.blocks import (
+    NULL,
+    beginning,
+    begins,
+    like_error,
+    parsed_args,
+)
 from refetch.readers.json_records import mapping, plain
+from refetch.readers.openai_shell import outcome_of_commands, was_refused
 from refetch.readers.records import Record, logged, record_lists, run_of, sniffed_records
 from refetch.readers.request_log import Exchange, Item, Teller, arguments_key, content_key, follow
 from refetch.readers.sniff import Sniffed, elements, members, small_text
@@ -337,6 +346,7 @@ class _Teller(Teller):
             line=item.line,
             path=item.path,
             raw_args=raw_args,
+            cwd=small_text(members(record.get("action")).get("working_directory")),
             **({"origin": "harness"} if self.caller(item) is not None else {}),
         )
         status = small_text(record.get("status"))
@@ -354,10 +364,14 @@ class _Teller(Teller):
         status = small_text(record.get("status"))
         fields: dict[str, Any] = {}
         outcome = "unknown" if like_error(output) else "ok"
-        if status in _BAD:
+        if was_refused(output):
+            outcome = "rejected"
+        elif status in _BAD:
             outcome = "error" if status == "failed" else "unknown"
         elif _kind(item.fields) == "shell_call_output":
-            outcome, fields = _shell(output)
+            asked = members(call.fields["args"])
+            limit = plain(record.get("max_output_length") or asked.get("max_output_length"))
+            outcome, fields = outcome_of_commands(output, limit)
         error = None if outcome == "ok" else beginning(output) or outcome
         call.answer(output, outcome, error=error, **fields)
 
@@ -393,16 +407,3 @@ def _settle(call: OpenCall, record: Record, status: str | None) -> None:
         call.answer(output)
     elif status == "completed":
         call.end("ok")
-
-
-def _shell(output: Raw) -> tuple[str, dict[str, Any]]:
-    """(outcome, fields) of the commands of a shell call: the last exit code, or a timeout."""
-    fields: dict[str, Any] = {}
-    for raw in elements(output):
-        told = members(members(raw).get("outcome"))
-        if small_text(told.get("type")) == "timeout":
-            return "timeout", {}
-        code = plain(told.get("exit_code", EMPTY))
-        if isinstance(code, int):
-            fields["exit_code"] = code
-    return "ok", fields

@@ -10,7 +10,7 @@ from tests.unit.readers.jsonl_records import encoded, events, only_trace
 
 from refetch.api import check
 from refetch.model.errors import InputError
-from refetch.model.trace import ContextLoss, ContextStart, Request, Trace, UserMessage
+from refetch.model.trace import Call, ContextLoss, ContextStart, Request, Trace, UserMessage
 from refetch.readers import UnknownFormatError, read_bytes
 
 GO = {"role": "user", "content": "go"}
@@ -125,6 +125,50 @@ def test_tools_that_the_provider_runs(
 ) -> None:
     (one,) = read(GO, {"id": "h1", "type": f"{kind}_call", **fields}).calls
     assert (one.name, one.call_id, one.status, bytes(one.args)) == (kind, "h1", outcome, args)
+
+
+def ran(*commands: str, **output: Any) -> Call:
+    action = {"commands": list(commands), "max_output_length": 100}
+    asked = {"type": "shell_call", "call_id": "a", "action": action}
+    told = {"type": "shell_call_output", "call_id": "a", **output}
+    (call,) = read(GO, asked, told).calls
+    return call
+
+
+def printed(text: str, code: int) -> dict[str, Any]:
+    return {"stdout": text, "stderr": "", "outcome": {"type": "exit", "exit_code": code}}
+
+
+def test_several_commands_have_one_outcome() -> None:
+    both = [printed("x", 3), printed("y", 0)]
+    assert ran("make", "ls", output=both).exit_code == 3
+    assert ran("ls", "ls a", output=[printed("x", 0), printed("y", 0)]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("length", "more", "cut"),
+    [(60, {}, True), (20, {}, False), (20, {"max_output_length": 30}, True)],
+)
+def test_long_output_reached_the_model_cut(length: int, more: dict[str, Any], cut: bool) -> None:
+    output = [printed("x" * length, 0), printed("é" * length, 0)]
+    assert bool(ran("cat a", "cat b", output=output, **more).truncated) is cut
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "Tool execution was not approved.",
+        [{"stdout": "", "stderr": "Tool execution was not approved.", "outcome": {}}],
+    ],
+)
+def test_what_a_person_did_not_approve_is_rejected(output: Any) -> None:
+    assert ran("ls", output=output).status == "rejected"
+
+
+def test_a_local_shell_tells_its_folder() -> None:
+    action = {"type": "exec", "command": ["ls"], "working_directory": "/w"}
+    (call,) = read(GO, {"type": "local_shell_call", "call_id": "c", "action": action}).calls
+    assert call.cwd == "/w"
 
 
 def test_shells_and_patches() -> None:

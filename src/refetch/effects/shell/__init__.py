@@ -2,7 +2,7 @@
 (SPEC 5).
 """
 
-from refetch.effects.shell.classify import classify, classify_argv
+from refetch.effects.shell.classify import classify, classify_argv, classify_each
 from refetch.effects.shell.effect import ShellEffect, ShellRead, ShellWrite
 from refetch.effects.shell.judged import judge_commands
 
@@ -12,5 +12,6 @@ __all__ = [
     "ShellWrite",
     "classify",
     "classify_argv",
+    "classify_each",
     "judge_commands",
 ]

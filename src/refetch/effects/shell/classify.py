@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from refetch.effects.shell import grammar
 from refetch.effects.shell.call import State
-from refetch.effects.shell.effect import ShellEffect
+from refetch.effects.shell.effect import SHELL_STATE, ShellEffect
 from refetch.effects.shell.outcome import Opaque, Outcome, finished, opaque
 from refetch.effects.shell.programs import run
 from refetch.effects.shell.statements import Walker
@@ -71,6 +71,22 @@ def classify_argv(
     except Opaque as verdict:
         outcome = opaque(str(verdict))
     return finished(outcome)
+
+
+def classify_each(commands: Sequence[str], cwd: str | None = None) -> ShellEffect:
+    """The same for several command lines of one call, run in any order or at the same time.
+
+    Nobody says whether they share a shell: where one changes its own, the whole is opaque.
+    """
+    total = Outcome()
+    for command in commands:
+        part = _whole(command, cwd, persistent=True)
+        if any(write.resource.startswith(SHELL_STATE) for write in part.writes):
+            return finished(opaque("one of several commands changes the shell of the others"))
+        if part.exit_matters:
+            part.doubt().exit_matters = False  # there is one exit code for all of them, if any
+        total.add(part)
+    return finished(total)
 
 
 def _program(word: str) -> str:

@@ -31,7 +31,6 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from refetch.model.errors import InputError
 from refetch.model.trace import Trace
 from refetch.readers.blocks import EMPTY, raw_of, whole_text
 from refetch.readers.codex_outcomes import outcome_of
@@ -117,14 +116,7 @@ def read(data: bytes, source: str) -> list[Trace]:
             count += 1
             session.add(line, line.payload, number)
     if not count:
-        first = records.problems[0] if records.problems else None
-        raise InputError(
-            source,
-            first.message if first else "no records",
-            line=first.line if first else None,
-            expected="Codex records, one JSON object a line",
-            found=first.found if first else "nothing",
-        )
+        raise records.nothing()
     session.build.problems.extend(records.problems)
     return [session.build.trace()]
 

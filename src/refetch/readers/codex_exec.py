@@ -23,7 +23,6 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from refetch.model.errors import InputError
 from refetch.model.trace import Trace
 from refetch.readers.blocks import NULL, beginning, raw_of
 from refetch.readers.json_records import JsonLines, mapping, plain
@@ -86,7 +85,7 @@ def read(data: bytes, source: str) -> list[Trace]:
         count += 1
         reading.add(line, number)
     if not count:
-        raise InputError(source, "no events", expected="codex exec events", found="nothing")
+        raise records.nothing()
     reading.build.problems.extend(records.problems)
     return [reading.build.trace(turns="inferred")]
 

@@ -33,7 +33,7 @@ from refetch.hygiene import FAILED
 from refetch.model.trace import MAIN, ContextStart, Problem, Trace
 from refetch.readers.blocks import EMPTY, NULL, beginning, begins, raw_hash
 from refetch.readers.json_records import parts, plain
-from refetch.readers.records import Record, record_lists, sniffed_records
+from refetch.readers.records import Record, record_lists, sniffed_records, traces_of
 from refetch.readers.sniff import Sniffed, members, small_text
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
 
@@ -81,15 +81,7 @@ def read(data: bytes, source: str) -> list[Trace]:
     """
     problems: list[Problem] = []
     lists = record_lists(data, source, _KEYS, "event", problems)
-    traces = []
-    for index, one in enumerate(lists):
-        reading = _Reading(source)
-        reading.build.run = small_text(one.around.get("id")) or (
-            source if len(lists) == 1 else f"{source}#{index}"
-        )
-        for record in one.records:
-            reading.take(record)
-        traces.append(reading.build.trace())
+    traces = traces_of(lists, source, "id", _Reading)
     traces[0].problems.extend(problems)
     return traces
 

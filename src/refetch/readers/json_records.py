@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Raw
 
+from refetch.model.errors import InputError
 from refetch.model.native import lines_of
 from refetch.model.trace import Problem
 
@@ -165,6 +166,17 @@ class JsonLines(Generic[T]):
                     yield number, record
                 continue
             yield number, record
+
+    def nothing(self) -> InputError:
+        """What to raise where not one record could be read: the first problem, if there is one."""
+        first = self.problems[0] if self.problems else None
+        return InputError(
+            self.source,
+            first.message if first else "no records",
+            line=first.line if first else None,
+            expected=f"{self.what}s, one JSON object a line",
+            found=(first.found if first else None) or "nothing",
+        )
 
     def _broken(self, number: int, text: memoryview, error: Exception) -> Iterator[T]:
         while glued := _GLUED.search(str(error)):

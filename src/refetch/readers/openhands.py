@@ -26,7 +26,7 @@ from msgspec import Raw
 from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import NULL, beginning, parsed_args, whole_text
 from refetch.readers.json_records import mapping, plain
-from refetch.readers.records import Record, record_lists, sniffed_records
+from refetch.readers.records import Record, record_lists, sniffed_records, traces_of
 from refetch.readers.sniff import Sniffed, members, small_text
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
 
@@ -58,15 +58,7 @@ def read(data: bytes, source: str) -> list[Trace]:
     """
     problems: list[Problem] = []
     lists = record_lists(data, source, _KEYS, "event", problems)
-    traces = []
-    for index, one in enumerate(lists):
-        reading = _Reading(source)
-        reading.build.run = small_text(one.around.get("instance_id")) or (
-            source if len(lists) == 1 else f"{source}#{index}"
-        )
-        for record in one.records:
-            reading.take(record)
-        traces.append(reading.build.trace())
+    traces = traces_of(lists, source, "instance_id", _Reading)
     traces[0].problems.extend(problems)
     return traces
 

@@ -27,7 +27,6 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from refetch.model.errors import InputError
 from refetch.model.trace import Trace
 from refetch.readers.blocks import EMPTY, beginning, ending, raw_of
 from refetch.readers.json_records import BROKEN, JsonLines, Lenient, mapping, parts
@@ -119,14 +118,7 @@ def read(data: bytes, source: str) -> list[Trace]:
         count += 1
         session.add(line, number)
     if not count:
-        first = records.problems[0] if records.problems else None
-        raise InputError(
-            source,
-            first.message if first else "no records",
-            line=first.line if first else None,
-            expected="pi records, one JSON object a line",
-            found="nothing",
-        )
+        raise records.nothing()
     session.build.problems.extend(records.problems)
     return [session.build.trace()]
 

@@ -5,18 +5,19 @@ Message formats differ in what a message is, not in where the messages stand.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, Protocol
 
 import msgspec
 from msgspec import Raw
 
 from refetch.model.errors import InputError
 from refetch.model.native import lines_of, problem_of
-from refetch.model.trace import Problem
+from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import EMPTY, begins
 from refetch.readers.json_records import BROKEN, plain
 from refetch.readers.sniff import Sniffed, elements, members, small_text
+from refetch.readers.trace_builder import TraceBuilder
 
 _TRIED = 20
 _KEPT_PROBLEMS = 20
@@ -76,6 +77,37 @@ def record_lists(
             found=first.found if first else None,
         )
     return found
+
+
+class Reading(Protocol):
+    """What follows the records of one run."""
+
+    build: TraceBuilder
+
+    def take(self, record: Record) -> None:
+        """The next record."""
+
+
+def traces_of(
+    lists: Sequence[RecordList], source: str, named_by: str, reading: Callable[[str], Reading]
+) -> list[Trace]:
+    """One trace for each run.
+
+    Args:
+        named_by: the field beside the list that holds the run's name; without it the runs are
+            numbered, where there are several.
+        reading: makes what follows the records, from the source's name.
+    """
+    traces = []
+    for index, one in enumerate(lists):
+        follower = reading(source)
+        follower.build.run = small_text(one.around.get(named_by)) or (
+            source if len(lists) == 1 else f"{source}#{index}"
+        )
+        for record in one.records:
+            follower.take(record)
+        traces.append(follower.build.trace())
+    return traces
 
 
 _RUN_KEYS = ("session_id", "conversation_id", "trace_id", "run_id", "custom_id")

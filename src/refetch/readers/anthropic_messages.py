@@ -9,8 +9,9 @@ response object of type "message"; no `tool_calls` and no `role: tool` beside th
   the next user message; those of server tools stand in the assistant's own message.
 - Outcomes: `is_error`; results of server tools carry an error block, or a `return_code`. Without
   `is_error`, a text that begins like an error message is "unknown".
-- Context loss: a `compaction` block, `context_management.applied_edits` that clear tool uses, and
-  results that a later request of the log leaves out or replaces.
+- Context loss: a `compaction` block, `context_management.applied_edits` that clear tool uses,
+  results that a later request of the log leaves out or replaces, and Roo Code's summaries and
+  markers in place of messages.
 - Usage and model: of response objects. People: text in user messages.
 - Logs: objects with `messages`, alone or under `request` with a `response`, also of the batch API;
   see `request_log`. A log line's `session_id`, `conversation_id`, `trace_id` or `run_id` keeps
@@ -45,6 +46,8 @@ _CALLS = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))
 _MARKS = _CALLS | {"tool_result", "thinking", "redacted_thinking", "compaction"}
 _FOREIGN = frozenset(("tool_calls", "tool_call_id"))
 _NOTHING = Raw(b'""')
+_STANDS_FOR_OTHERS = ("isSummary", "isTruncationMarker")
+"""Marks of Roo Code, whose histories are messages of this API."""
 
 
 def sniff(sniffed: Sniffed) -> bool:
@@ -155,9 +158,12 @@ def _items(message: Record, number: int | str) -> list[Item]:
     """What a message holds; `number` stands for the response where the message has no id."""
     role = small_text(message.get("role"))
     content = message.get("content")
+    response = small_text(message.get("id")) or number
+    if any(begins(message.get(mark), b"true") for mark in _STANDS_FOR_OTHERS):
+        key: Hashable = ("compaction", content_key(content))
+        return [Item("loss", key, None, message.fields, message.path, message.line, response)]
     if role == "user" and begins(content, b'"'):
         return [_said(content, message.path, message.line)] if content != _NOTHING else []
-    response = small_text(message.get("id")) or number
     found: list[Item] = []
     if role == "assistant" and not parts(content):
         return [Item("model", None, None, {}, message.path, message.line, response)]
@@ -166,7 +172,6 @@ def _items(message: Record, number: int | str) -> list[Item]:
     for at, raw in enumerate(parts(content)):
         block, path = members(raw), f"{message.path}.content[{at}]"
         kind = small_text(block.get("type")) or ""
-        key: Hashable
         if kind in _CALLS:
             call_id = small_text(block.get("id"))
             key = ("call", call_id, block_name(block), arguments_key(block.get("input", NULL)))

@@ -21,6 +21,13 @@ _LIKE_ERRORS = (
     b"An error occurred",
     b"<tool_use_error>",
     b"failed in sandbox",
+    b"The tool execution failed",
+    b"The user denied this operation",
+    b"The user doesn't want to proceed",
+    b"The user rejected",
+    b"Tool execution was not approved",
+    b'{\\"status\\":\\"denied\\"',
+    b'{\\"status\\":\\"error\\"',
 )
 _QUOTE = 0x22
 _any = msgspec.json.Decoder()

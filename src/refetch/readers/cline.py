@@ -7,18 +7,23 @@ tool calls as XML tags of these programs.
 - Calls: `say`/`ask` records of kind tool, command, use_mcp_server, browser_action; the text of a
   tool record is JSON whose `tool` names it. In the history: the tags in the text.
 - Results: command output, MCP responses and browser results that follow; content that stands in
-  the tool record itself; in the history the next user message.
-- Outcomes: a record of kind error after the call; else ok where an answer stands.
-- Context loss: `conversationHistoryDeletedRange` that grows (trim), condensed contexts.
-- Usage: of `api_req_started`. People: feedback and the first task. Times: `ts`.
+  the tool record itself, where the call did not wait for a person, who may have refused it; in the
+  history the next user message, under the name of the tool.
+- Outcomes: a record of kind error after the call; else ok where an answer stands. In the history
+  the programs' own words: denied, failed, never run, still running, exit codes.
+- Context loss: `conversationHistoryDeletedRange` that grows and sliding windows (trim), summaries
+  and markers in place of what they stand for, going back to a checkpoint.
+- Usage: of `api_req_started`. People: the first task, feedback (also inside results), changed
+  edits, resumed tasks, and who went back to a checkpoint. Times: `ts`.
 
-What the format cannot tell: call ids, exit codes, and results of file reads in the ui file.
+What the format cannot tell: call ids, results of file reads in the ui file, and in the history
+which messages a window had left out.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Raw
 
@@ -53,6 +58,34 @@ _UI_NAMES = {
 _ANSWERS = frozenset(
     ("command_output", "mcp_server_response", "browser_action_result", "tool_output")
 )
+_PEOPLE = frozenset(("user_feedback", "user_feedback_diff", "resume_task", "resume_completed_task"))
+_LOST: dict[str, Literal["compaction", "trim"]] = {
+    "condense_context": "compaction",
+    "sliding_window_truncation": "trim",
+}
+_SUMMARIES = frozenset(("summarizeTask", "summarize_task", "condense"))
+_ERRORS = frozenset(("error", "diff_error", "clineignore_error", "rooignore_error"))
+_WENT_BACK = "deleted_api_reqs"
+_OUTCOMES = (
+    (re.compile(r'The user denied this operation|\{"status":"denied"'), "rejected"),
+    (re.compile("Missing value for required parameter|Invalid JSON argument"), "not-executed"),
+    (re.compile("This tool cannot be used in|Skipping tool "), "not-executed"),
+    (
+        re.compile(r"Tool \[.{0,500}?\] was (?:interrupted and )?not exec", re.DOTALL),
+        "not-executed",
+    ),
+    (re.compile("Command is still running|.{0,200}terminated after exceeding"), "timeout"),
+    (
+        re.compile(r'The tool execution failed|\{"status":"error"|Access to .{1,500} is blocked'),
+        "error",
+    ),
+)
+_EXIT = re.compile(r"Command (?:executed|failed)[^\n]{0,500}?[Ee]xit code:? (-?\d{1,9})")
+_SAID = re.compile(r"<(?:user_)?feedback>|<user_message>|<answer>|\[TASK RESUMPTION\]")
+_SHORTENED = re.compile(
+    r"File list truncated|lines? omitted|File truncated|Showing (?:only|first|results) "
+)
+_EDGE = 600
 _CUT = 200_000
 
 
@@ -94,6 +127,7 @@ class _Reading:
         self.last: OpenCall | None = None
         self.output: list[str] = []
         self.deleted: Any = None
+        self.summarized = False
 
     # -- ui_messages.json
     # -------------------------------------------------------------------------------------
@@ -110,15 +144,18 @@ class _Reading:
             usage = mapping(Raw(text.encode("utf-8", "replace"))) if text else {}
             counts = {k: v for k, v in usage.items() if isinstance(v, int | float)}
             self.build.begin_turn(usage=counts)
-        elif kind == "user_feedback" or (kind in ("text", "task") and not self.build.task):
+        elif kind in _PEOPLE or (kind in ("text", "task") and not self.build.task):
             self.build.user_message(text)
-        elif kind == "condense_context":
-            self.build.lose("compaction")
+        elif kind in _LOST:
+            self.build.lose(_LOST[kind])
+        elif kind == _WENT_BACK:
+            self.build.lose("trim")
+            self.build.user_message()
         elif kind in ("tool", "command", "use_mcp_server", "browser_action"):
             self._asked(kind, text, record)
         elif kind in _ANSWERS:
             self._answered(text)
-        elif kind == "error" and self.last is not None and not self.last.answered:
+        elif kind in _ERRORS and self.last is not None and not self.last.answered:
             self.last.end("error", error=text[:200] or "error")
 
     def _trimmed(self, deleted: Any) -> None:
@@ -142,25 +179,30 @@ class _Reading:
             name = _UI_NAMES.get(name, name)
             content = None if name == "read_file" else fields.pop("content", None)
             args = {k: v for k, v in fields.items() if k not in ("isOutsideWorkspace", "content")}
-        if self._again(name, args):
+        if name in _SUMMARIES:
+            self.build.lose("compaction")
             return
-        self.output = []
-        self.last = self.build.call(
-            name, raw_of(args), line=record.line, path=record.path, started=started
-        )
-        if isinstance(content, str) and not name.startswith(("write", "replace", "apply")):
-            self.last.answer(raw_of(content))
+        last = self._again(name, args)
+        if last is None:
+            self.output = []
+            last = self.last = self.build.call(
+                name, raw_of(args), line=record.line, path=record.path, started=started
+            )
+        told = isinstance(content, str) and not name.startswith(("write", "replace", "apply"))
+        if told and "say" in record.fields:
+            last.answer(raw_of(content))
 
-    def _again(self, name: str, args: Any) -> bool:
+    def _again(self, name: str, args: Any) -> OpenCall | None:
         """A call is asked (for approval) and then said; between the two nothing else happens."""
         last = self.last
-        return (
+        same = (
             last is not None
             and last.turn == self.build.turn_of()
             and not last.answered
             and last.fields["name"] == name
             and bytes(last.fields["args"]) == bytes(raw_of(args))
         )
+        return last if same else None
 
     def _answered(self, text: str) -> None:
         if self.last is not None:
@@ -173,13 +215,21 @@ class _Reading:
     def message(self, record: Record) -> None:
         """One message of the history."""
         role = small_text(record.get("role"))
-        if role == "assistant":
+        if begins(record.get("isSummary"), b"true"):
+            self.build.lose("compaction")
+        elif begins(record.get("isTruncationMarker"), b"true"):
+            self.build.lose("trim")
+        elif role == "assistant":
             self.build.begin_turn()
-            for name, body in _TAG.findall(_text(record.fields)[:_CUT]):
+            text = _text(record.fields)[:_CUT]
+            for name, body in _TAG.findall(text):
                 args = {k: v.strip("\n") for k, v in _ARGUMENT.findall(body)}
                 self.build.call(name, raw_of(args), line=record.line, path=record.path)
+            self.summarized = any(f"<{name}>" in text for name in _SUMMARIES)
         elif role == "user":
             self._results(record)
+            if self.summarized:
+                self.build.lose("compaction")
 
     def _results(self, record: Record) -> None:
         blocks = parts(record.get("content"))
@@ -188,16 +238,31 @@ class _Reading:
         answered = None
         for text in texts:
             if found := _RESULT.match(text):
-                answered = self.build.waiting(None)
-                rest = text[found.end() :].strip("\n")
-                if answered is not None and rest:
-                    answered.answer(raw_of(rest))
-                    answered = None
-            elif answered is not None and not text.startswith("<environment_details>"):
-                answered.answer(raw_of(text))
+                answered = self._asked_as(found[1])
+                text = text[found.end() :].strip("\n")
+            if answered is not None and text and not text.startswith("<environment_details>"):
+                _answer(answered, text)
                 answered = None
         if not any(map(_RESULT.match, texts)):
             self.build.user_message(record.get("content"))
+        elif any(map(_SAID.search, texts)):
+            self.build.user_message()
+
+    def _asked_as(self, name: str) -> OpenCall | None:
+        """Some tools are no calls here, but have results."""
+        return next((c for c in self.build.still_open() if c.fields["name"] == name), None)
+
+
+def _answer(call: OpenCall, text: str) -> None:
+    outcome = next((word for pattern, word in _OUTCOMES if pattern.match(text)), "ok")
+    code = _EXIT.match(text)
+    call.answer(
+        raw_of(text),
+        outcome,
+        error=None if outcome == "ok" else text[:200],
+        exit_code=int(code[1]) if code and outcome == "ok" else None,
+        truncated=bool(_SHORTENED.search(text[:_EDGE] + "\n" + text[-_EDGE:])),
+    )
 
 
 def _inner(value: Any) -> Any:

@@ -189,6 +189,24 @@ def test_edits_of_the_provider_come_before_the_response() -> None:
     assert events(trace, ContextLoss) == []
 
 
+@pytest.mark.parametrize("mark", ["isSummary", "isTruncationMarker"])
+@pytest.mark.parametrize("content", ["what was before", [text("what was before")]])
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_a_message_in_place_of_others_is_a_loss(mark: str, content: Any, role: str) -> None:
+    stands = {"role": role, "content": content, mark: True}
+    trace = read(GO, model(use("a")), user(result("a")), stands, model(use("b")))
+    assert [e for e in trace.events if isinstance(e, ContextLoss)] == [ContextLoss(0, "compaction")]
+    assert [e.after for e in trace.events if isinstance(e, UserMessage)] == [-1]
+
+
+@pytest.mark.parametrize(
+    "words", ["The user denied this operation.", '{"status":"denied","feedback":"no"}']
+)
+def test_a_refusal_without_a_flag_is_no_answer(words: str) -> None:
+    trace = read(GO, model(use("a")), user(result("a", words)))
+    assert told(trace) == [("a", 1, "unknown")]
+
+
 def test_a_compaction_block_is_a_loss_unless_it_failed() -> None:
     for summary, losses in (("so far …", 1), (None, 0)):
         block = {"type": "compaction", "content": summary}

@@ -87,6 +87,25 @@ def test_what_begins_like_an_error() -> None:
     for text in ("Error: no", "ERROR 5", "Traceback (most recent call last)", "An error occurred"):
         assert like_error(raw(text))
         assert like_error(raw([{"type": "text", "text": text}]))
-    for value in ("Errors: 0", "no Error:", "", {"error": "x"}, 5, [], ["Error: x"]):
+    for refusal in (
+        "The user denied this operation.",
+        "The user rejected permission to use this specific tool call.",
+        "Tool execution was not approved.",
+        '{"status":"denied","message":"The user denied this operation."}',
+        '{"status":"error","message":"The tool execution failed"}',
+    ):
+        assert like_error(raw(refusal))
+        assert like_error(raw([{"type": "text", "text": refusal}]))
+    for value in (
+        "Errors: 0",
+        "no Error:",
+        '{"status":"ok"}',
+        "The user said no",
+        "",
+        {"error": "x"},
+        5,
+        [],
+        ["Error: x"],
+    ):
         assert not like_error(raw(value))
     assert not like_error(Raw())

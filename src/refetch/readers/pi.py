@@ -13,7 +13,8 @@ roles (`toolResult`, `bashExecution`) or blocks (`toolCall`).
   to the end. Output that a note calls truncated is truncated.
 - Context loss: `compaction` (everything before `firstKeptEntryId`), and going back to an earlier
   entry of the tree (everything on the branch that was left).
-- People: user messages; their own commands (`bashExecution`) are calls with origin "user".
+- People: user messages; their own commands (`bashExecution`) are calls with origin "user", whose
+  results the model may not be shown (`excludeFromContext`).
 - Usage: `usage` of the assistant message. Times: a result's `timestamp` is when its call ended.
 
 What the format cannot tell: when a call began, sub-agents, arguments as sent.
@@ -73,6 +74,8 @@ class _Message(msgspec.Struct, rename="camel", gc=False):
     output: Raw = Raw()
     exit_code: int | None = None
     cancelled: bool = False
+    truncated: bool = False
+    exclude_from_context: bool = False
 
 
 class _Line(msgspec.Struct, rename="camel", gc=False):
@@ -209,7 +212,10 @@ class _Session:
         call = self.build.call("bash", args, line=number, cwd=self.cwd, origin="user")
         self.placed.append((call.seq, entry))
         outcome = "unknown" if message.cancelled else "ok"
-        call.answer(message.output, outcome, exit_code=message.exit_code)
+        cut = message.truncated
+        call.answer(message.output, outcome, exit_code=message.exit_code, truncated=cut)
+        if message.exclude_from_context:
+            self.build.lose("trim", lost=[call.seq])
 
 
 def _result(call: OpenCall, message: _Message) -> None:

@@ -88,8 +88,11 @@ def test_a_message_is_a_turn() -> None:
         ("success", "x", "ok"),
         ("error", "No such file", "error"),
         ("error", 'Tool "fly" not found in registry', "not-executed"),
-        ("cancelled", "[Operation Cancelled]", "rejected"),
-        ("cancelled", None, "rejected"),
+        ("cancelled", "[Operation Cancelled] Reason: User denied execution.", "rejected"),
+        ("cancelled", "[Operation Cancelled] Reason: User did not allow tool call", "rejected"),
+        ("cancelled", "[Operation Cancelled] Reason: User cancelled tool execution.", "unknown"),
+        ("cancelled", "[Operation Cancelled]", "unknown"),
+        ("cancelled", None, "unknown"),
         (None, None, "missing"),
     ],
 )
@@ -135,6 +138,52 @@ def test_going_back_loses_what_followed() -> None:
         user("z", "5"),
     )
     assert events(trace, ContextLoss) == [ContextLoss(1, "trim", lost=[1])]
+
+
+def test_a_new_history_loses_what_it_lacks_or_tells_otherwise() -> None:
+    def asked(name: str, output: str) -> dict[str, Any]:
+        answer = {"functionResponse": {"id": f"{name}-1", "response": {"output": output}}}
+        return tool(name, {}) | {"result": [answer]}
+
+    first = gemini(asked("a", "x"), key="1")
+    second = gemini(asked("b", "x"), asked("c", "x"), key="2")
+    masked = gemini(asked("b", "[masked]"), asked("c", "x"), key="2")
+    trace = only_trace(
+        HEAD,
+        {"$set": {"lastUpdated": "2026"}},
+        first,
+        second,
+        {"$set": {"messages": [user("a summary"), masked]}},
+        gemini(asked("a", "x"), key="3"),
+    )
+    assert events(trace, ContextLoss) == [ContextLoss(2, "compaction", lost=[0, 1])]
+
+
+def test_a_new_history_tells_the_results_of_a_turn_at_each_call() -> None:
+    answers = [
+        {"functionResponse": {"id": f"{name}-1", "response": {"output": name}}} for name in "ab"
+    ]
+    own = [tool(name, {}) | {"result": [part]} for name, part in zip("ab", answers, strict=True)]
+    whole = [tool(name, {}) | {"result": answers} for name in "ab"]
+    history = {"$set": {"messages": [gemini(*whole, key="1")]}}
+    trace = only_trace(HEAD, gemini(*own, key="1"), history, gemini(tool("c", {}), key="2"))
+    assert events(trace, ContextLoss) == []
+
+
+@pytest.mark.parametrize(
+    ("output", "outcome"),
+    [
+        ("Command was automatically cancelled because it exceeded the timeout", "timeout"),
+        ("<untrusted_context>\nCommand was automatically cancelled because", "timeout"),
+        ("Command was cancelled by user before it could complete. Below", "unknown"),
+        ("Output: a\nError: (none)\nExit Code: (none)\nSignal: 15\nBackground", "unknown"),
+        ("Output: a\nError: (none)\nExit Code: (none)\nSignal: (none)\n", "ok"),
+    ],
+)
+@pytest.mark.parametrize("status", ["success", "error"])
+def test_a_command_that_did_not_end_by_itself(output: str, outcome: str, status: str) -> None:
+    expected = status if outcome == "ok" and status == "error" else outcome
+    assert shell(output, status).status == expected
 
 
 def test_nothing_readable_is_an_error() -> None:

@@ -136,6 +136,21 @@ def test_people() -> None:
     assert [(c.origin, c.exit_code) for c in trace.calls] == [("model", None), ("user", 0)]
 
 
+def test_the_model_is_not_shown_all_that_people_run() -> None:
+    for more, losses in (
+        ({}, []),
+        ({"excludeFromContext": True}, [ContextLoss(0, "trim", lost=[0])]),
+    ):
+        ran = message(role="bashExecution", command="cat a", output="x", exitCode=0, **more)
+        trace = only_trace(HEAD, ran, asked(("a", "bash", {"command": "cat a"})), told("a"))
+        assert events(trace, ContextLoss) == losses
+
+
+def test_cut_output_of_a_command_by_hand_is_cut() -> None:
+    ran = message(role="bashExecution", command="cat a", output="x", exitCode=0, truncated=True)
+    assert only_trace(HEAD, ran).calls[0].truncated
+
+
 def test_compaction_loses_what_stands_before_the_first_entry_kept() -> None:
     trace = linked(
         ("1", None, asked(("a", "ls", {}))),

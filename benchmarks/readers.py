@@ -1,38 +1,39 @@
 """How fast each format is read, beside `json.loads` and orjson on the same bytes.
 
-    python benchmarks/readers.py [--megabytes 20] [FORMAT…]
+    python benchmarks/readers.py [--megabytes 100] [--rounds 3] [--memory] [FORMAT…]
 
-The input is the largest sample of a format, from `../shared/traces` where that is at hand: JSON
-Lines are repeated to the size asked for, documents are read again and again. Only formats that are
-JSON are compared. The memory is the peak of reading alone, beside the size of the input.
+Two sets: generated traces, whose results are as long as those of real sessions, and the real
+samples of at least 0.3 MB in `../shared/traces`, where that is at hand (many are short records).
+Processor time counts, and the three take turns on each file. `--memory` adds the peak of a `check`
+of one file of that size.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import json
-import subprocess
+import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import formats
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+SMALLEST = 300_000
 
 
-def samples() -> dict[str, bytes]:
-    """The largest sample of each format that is JSON."""
-    from tests.readers.samples import SMALL, kept, shared
+def samples(name: str) -> list[bytes]:
+    """The real samples of a format."""
+    from tests.readers.samples import shared
 
-    found: dict[str, bytes] = {}
-    for sample in (*SMALL, *kept(), *shared()):
-        data = sample.read()
-        if data[:1] in (b"{", b"[") and len(data) > len(found.get(sample.format, b"")):
-            found[sample.format] = data
-    return found
+    found = [one.read() for one in shared() if one.format == name]
+    return [data for data in found if len(data) >= SMALLEST and data[:1] in (b"{", b"[")]
 
 
 def is_lines(data: bytes) -> bool:
@@ -44,79 +45,102 @@ def is_lines(data: bytes) -> bool:
     return False
 
 
-def rate(work: Callable[[], Any], size: int, rounds: int) -> float:
-    """MB/s, the best of several rounds."""
-    best = float("inf")
-    for _ in range(rounds):
-        gc.collect()
-        started = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - started)
-    return size / best / 1e6
-
-
-def loads_of(data: bytes, lines: bool, loads: Callable[[bytes], Any]) -> Callable[[], Any]:
+def load_with(loads: Callable[[bytes], Any], data: bytes, lines: bool) -> None:
     """The same bytes through a JSON library."""
     if lines:
-        return lambda: [loads(line) for line in data.split(b"\n") if line]
-    return lambda: loads(data)
+        for line in data.split(b"\n"):
+            with contextlib.suppress(ValueError):  # some hold two records, or half of one
+                loads(line)
+    else:
+        loads(data)
 
 
-def compare(name: str, data: bytes, megabytes: int) -> None:
-    """One line of the table."""
+def seconds_of(work: Callable[[bytes, bool], object], data: bytes, lines: bool) -> float:
+    """Processor time of one run."""
+    gc.collect()
+    started = time.process_time()
+    work(data, lines)
+    return time.process_time() - started
+
+
+def contenders(name: str) -> dict[str, Callable[[bytes, bool], object]]:
+    """What is compared; orjson where it is installed."""
     from refetch.readers import read_bytes
 
-    lines = is_lines(data)
-    if lines and len(data) < megabytes * 1e6:
-        data = data.rstrip(b"\n") + b"\n"
-        data *= max(1, int(megabytes * 1e6 / len(data)))
-    rounds = max(3, min(200, int(megabytes * 1e6 / len(data))))
-    plain = rate(loads_of(data, lines, json.loads), len(data), rounds)
+    rows: dict[str, Callable[[bytes, bool], object]] = {
+        "json.loads": lambda data, lines: load_with(json.loads, data, lines)
+    }
     try:
         import orjson
     except ImportError:
-        quick = float("nan")
+        pass
     else:
-        quick = rate(loads_of(data, lines, orjson.loads), len(data), rounds)
-    ours = rate(lambda: read_bytes(data, name, name), len(data), rounds)
-    sniffed = rate(lambda: read_bytes(data, name), len(data), rounds)
-    print(
-        f"{name:20}{len(data) / 1e6:8.2f}{plain:12.0f}{quick:9.0f}{ours:9.0f}{sniffed:10.0f}"
-        f"{sniffed / plain:9.2f}x",
-        flush=True,
-    )
+        rows["orjson"] = lambda data, lines: load_with(orjson.loads, data, lines)
+    return {**rows, "refetch": lambda data, _: read_bytes(data, name)}
 
 
-def peak(path: Path) -> None:
-    """Memory of a process that reads one file, above one that reads nothing."""
-    code = "import sys, resource\nfrom refetch.readers import read_path\n"
-    show = "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
-    rows = []
-    for work in ("", "kept = read_path(sys.argv[1])\n"):
-        command = [sys.executable, "-c", code + work + show, str(path)]
-        rows.append(int(subprocess.run(command, capture_output=True, check=True).stdout) / 1024)
-    size = path.stat().st_size / 1e6
-    print(
-        f"\npeak memory reading {size:.0f} MB: {rows[1]:.0f} MB ({rows[1] - rows[0]:.0f} MB added)"
-    )
+def compare(name: str, files: Iterable[bytes], rounds: int) -> str:
+    """One line of the table: MB/s of each, and what refetch is of `json.loads`."""
+    rows = contenders(name)
+    total = dict.fromkeys(rows, 0.0)
+    size = 0
+    for data in files:
+        lines = is_lines(data)
+        size += len(data)
+        best = dict.fromkeys(rows, float("inf"))
+        for _ in range(rounds):
+            for row, work in rows.items():
+                best[row] = min(best[row], seconds_of(work, data, lines))
+        for row, seconds in best.items():
+            total[row] += seconds
+    if not size:
+        return ""
+    speeds = "".join(f"{size / 1e6 / seconds:12.0f}" for seconds in total.values())
+    return f"{size / 1e6:8.1f}{speeds}{total['json.loads'] / total['refetch']:9.2f}x"
+
+
+def peak_of(*paths: Path) -> float:
+    """MB that a process which checks these files holds at most."""
+    command = [sys.executable, "-m", "refetch", "check", "--format", "json", *map(str, paths)]
+    with open(os.devnull, "w") as nothing:  # noqa: PTH123 - it is no file
+        redirect = [(os.POSIX_SPAWN_DUP2, nothing.fileno(), 1)]
+        child = os.posix_spawn(command[0], command, os.environ, file_actions=redirect)
+        _, status, used = os.wait4(child, 0)
+    if os.waitstatus_to_exitcode(status) not in (0, 1):
+        raise SystemExit(f"{' '.join(command)} failed")
+    return used.ru_maxrss * 1024 / 1e6
+
+
+def memory(name: str, megabytes: int) -> str:
+    """The peak of a check of one large file, above the file's size and above an idle process."""
+    (path,) = formats.build(name, megabytes, whole=True)
+    (small,) = formats.build(name, 0)
+    size, peak, idle = path.stat().st_size / 1e6, peak_of(path), peak_of(small)
+    return f"{size:8.1f}{peak:12.0f}{peak - size:12.0f}{peak - size - idle:14.0f}"
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("formats", nargs="*")
-    parser.add_argument("--megabytes", type=int, default=20)
+    parser.add_argument("--megabytes", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--memory", action="store_true")
     options = parser.parse_args()
-    head = ("MB", "json.loads", "orjson", "read", "+ sniff", "vs loads")
-    print(f"{'MB/s':20}{head[0]:>8}{head[1]:>12}{head[2]:>9}{head[3]:>9}{head[4]:>10}{head[5]:>10}")
-    found = samples()
-    for name in options.formats or sorted(found):
-        compare(name, found[name], options.megabytes)
-    if not options.formats:
-        import corpus
-
-        folder = corpus.build(corpus.default_folder(options.megabytes), options.megabytes)
-        peak(max(folder.glob("*.jsonl"), key=lambda path: path.stat().st_size))
+    names = options.formats or list(formats.WRITERS)
+    columns = "".join(f"{row:>12}" for row in contenders(""))
+    for title, files in (
+        ("generated", lambda name: map(Path.read_bytes, formats.build(name, options.megabytes))),
+        ("real samples", samples),
+    ):
+        print(f"\n{title + ', MB/s':20}{'MB':>8}{columns}{'vs loads':>10}")
+        for name in names:
+            if line := compare(name, files(name), options.rounds):
+                print(f"{name:20}{line}", flush=True)
+    if options.memory:
+        print(f"\n{'check, peak MB':20}{'MB':>8}{'peak':>12}{'- file':>12}{'- file - idle':>14}")
+        for name in names:
+            print(f"{name:20}{memory(name, options.megabytes)}", flush=True)
 
 
 if __name__ == "__main__":

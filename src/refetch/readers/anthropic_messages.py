@@ -34,7 +34,7 @@ from refetch.readers.blocks import NULL, beginning, begins, like_error
 from refetch.readers.json_records import mapping, parts, plain
 from refetch.readers.records import Record, logged, record_lists, run_of, sniffed_records
 from refetch.readers.request_log import Exchange, Item, Teller, arguments_key, content_key, follow
-from refetch.readers.sniff import Sniffed, members, small_text
+from refetch.readers.sniff import Sniffed, elements, members, small_text
 from refetch.readers.trace_builder import OpenCall
 
 NAME = "anthropic-messages"
@@ -64,7 +64,7 @@ def sniff(sniffed: Sniffed) -> bool:
 def _sniffed_messages(row: dict[str, Raw]) -> Iterator[dict[str, Raw]]:
     record = Record(row, "$")
     request = logged(record, _REQUESTS, "messages")
-    yield from (members(raw) for raw in parts(request.get("messages") if request else NULL)[:20])
+    yield from (members(raw) for raw in elements(request.get("messages") if request else NULL, 20))
     response = _response_in(record)
     yield response.fields if response is not None else row
 
@@ -73,7 +73,7 @@ def _is_message(message: dict[str, Raw]) -> bool:
     if small_text(message.get("type")) == "message" and "stop_reason" in message:
         return True
     role = small_text(message.get("role"))
-    kinds = {small_text(members(b).get("type")) for b in parts(message.get("content", NULL))[:20]}
+    kinds = {small_text(members(b).get("type")) for b in elements(message.get("content", NULL), 20)}
     return role in ("user", "assistant") and bool(_MARKS & kinds)
 
 

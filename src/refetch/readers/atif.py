@@ -31,7 +31,7 @@ from refetch.readers.blocks import EMPTY, NULL, beginning, like_error, starts_wi
 from refetch.readers.carried import KEY, restored
 from refetch.readers.gemini_cli import without_process_ids
 from refetch.readers.json_records import Lenient, mapping, parts
-from refetch.readers.sniff import Sniffed, elements, members, small_text
+from refetch.readers.sniff import Sniffed, document_of, elements, members, small_text
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
 
 NAME = "atif"
@@ -96,7 +96,7 @@ def read(data: bytes, source: str) -> list[Trace]:
     Raises:
         InputError: there is no list of steps.
     """
-    document = members(Raw(data.strip()))
+    document = document_of(data)
     if not elements(document.get("steps")):
         raise InputError(source, "no steps", path="$.steps", expected="a list of steps")
     converted = _converted(document, source)

@@ -104,9 +104,10 @@ def one_line(raw: Raw) -> Raw:
 
     Inside a JSON string a line break is always escaped, so every bare one is mere layout.
     """
-    if not memoryview(raw):
+    view = memoryview(raw)
+    if not view or view[0] == _QUOTE:
         return raw
-    text = bytes(raw)
+    text = bytes(view)
     if b"\n" not in text and b"\r" not in text:
         return raw
     return Raw(text.replace(b"\n", b" ").replace(b"\r", b" "))

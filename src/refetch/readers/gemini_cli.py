@@ -33,7 +33,7 @@ from refetch.model.errors import InputError
 from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import EMPTY, NULL, beginning
 from refetch.readers.json_records import JsonLines, Lenient, mapping, parts, plain
-from refetch.readers.sniff import Sniffed, members, small_text
+from refetch.readers.sniff import Sniffed, document_of, members, small_text
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
 
 NAME = "gemini-cli"
@@ -94,7 +94,7 @@ def read(data: bytes, source: str) -> list[Trace]:
     Raises:
         InputError: there are no messages.
     """
-    document = members(Raw(data.strip()))
+    document = document_of(data)
     if "messages" in document:
         return [_whole(document, source)]
     return [_by_line(data, source)]

@@ -28,7 +28,7 @@ from refetch.model.trace import Problem, Trace
 from refetch.readers import decompress
 from refetch.readers.blocks import NULL
 from refetch.readers.json_records import Lenient, mapping, plain
-from refetch.readers.sniff import Sniffed, elements, keys_of, members
+from refetch.readers.sniff import Sniffed, document_of, elements, keys_of, members
 from refetch.readers.trace_builder import TraceBuilder
 
 NAME = "inspect-ai"
@@ -113,7 +113,7 @@ def read(data: bytes, source: str) -> list[Trace]:
     if data.startswith(b"PK\x03\x04"):
         samples, model = _from_archive(data, source, problems)
     else:
-        document = members(Raw(data.strip()))
+        document = document_of(data)
         model = _model_of(document)
         samples = [
             (f"$.samples[{index}]", raw)

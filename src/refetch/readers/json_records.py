@@ -21,6 +21,8 @@ BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What decoding untrusted JSON can raise."""
 
 _KEEP_PROBLEMS = 20
+_ARRAY = b"[ \t\r\n"
+"""What an array can begin with."""
 _GLUED = re.compile(r"trailing characters \(byte (\d+)\)")
 _PLACE = re.compile(r" - at `(?P<path>.+)`$")
 
@@ -66,12 +68,12 @@ class Lenient(Generic[T]):
                 values[name] = value
         return self._shape(**values)
 
-    def decode_list(self, raw: Raw | memoryview | None) -> list[T | None]:
+    def decode_list(self, raw: Raw | memoryview | bytes | None) -> list[T | None]:
         """The records in a JSON array, None where an element is no object; empty for anything else.
 
         Decodes the array in one pass where every element fits the shape.
         """
-        if raw is None or not (view := memoryview(raw)) or view[0] != 0x5B:
+        if raw is None or not (view := memoryview(raw)) or view[0] not in _ARRAY:
             return []
         try:
             found: list[T | None] = self._list.decode(view)
@@ -108,13 +110,13 @@ def _is_list(kind: Any) -> bool:
     return typing.get_origin(kind) is list
 
 
-def parts(raw: Raw | memoryview) -> list[Raw]:
+def parts(raw: Raw | memoryview | bytes) -> list[Raw]:
     """The elements of a JSON array, undecoded; empty for anything else."""
     view = memoryview(raw)
-    if not view or view[0] != 0x5B:
+    if not view or view[0] not in _ARRAY:
         return []
     try:
-        return _array.decode(view)
+        return _array.decode(raw)
     except BROKEN:
         return []
 

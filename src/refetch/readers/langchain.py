@@ -27,7 +27,7 @@ from refetch.readers.blocks import NULL, beginning, parsed_args
 from refetch.readers.failures import failed_as
 from refetch.readers.json_records import mapping, parts, plain
 from refetch.readers.records import Record, record_lists, sniffed_records
-from refetch.readers.sniff import Sniffed, members, small_text
+from refetch.readers.sniff import Sniffed, elements, members, small_text
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
 
 NAME = "langchain"
@@ -54,7 +54,7 @@ def _rows(sniffed: Sniffed) -> list[dict[str, Raw]]:
         # A stream of state updates: {"node": {"messages": […]}}, or values under "values".
         for value in list(row.values())[:5]:
             inner = members(value)
-            rows += [members(m) for m in parts(inner.get("messages", NULL))[:5]]
+            rows += [members(m) for m in elements(inner.get("messages", NULL), 5)]
     return rows
 
 

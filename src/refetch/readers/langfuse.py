@@ -26,7 +26,7 @@ from refetch.model.errors import InputError
 from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import raw_of
 from refetch.readers.json_records import Lenient, mapping, plain
-from refetch.readers.sniff import Sniffed, members, small_text
+from refetch.readers.sniff import Sniffed, document_of, members, small_text
 from refetch.readers.span_attributes import (
     arguments,
     asked_in,
@@ -73,7 +73,7 @@ def read(data: bytes, source: str) -> list[Trace]:
     Raises:
         InputError: there are no observations.
     """
-    document = members(Raw(data.strip()))
+    document = document_of(data)
     listed = _observation.decode_list(document.get("observations"))
     if not listed:
         raise InputError(

@@ -33,7 +33,7 @@ from refetch.model.errors import InputError
 from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import EMPTY, beginning, raw_of, starts_with, whole_text
 from refetch.readers.json_records import Lenient, mapping, plain
-from refetch.readers.sniff import Sniffed, keys_of, members, small_text
+from refetch.readers.sniff import Sniffed, document_of, keys_of, members, small_text
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
 
 NAME = "mini-swe-agent"
@@ -119,9 +119,8 @@ def read(data: bytes, source: str) -> list[Trace]:
     Raises:
         InputError: there is no list of messages.
     """
-    document = members(Raw(data.strip()))
-    listed = document["messages"] if "messages" in document else memoryview(data.strip())
-    messages = _message.decode_list(listed)
+    document = document_of(data)
+    messages = _message.decode_list(document.get("messages", data))
     if not messages:
         raise InputError(
             source,

@@ -23,7 +23,7 @@ from refetch.readers.blocks import NULL, beginning, begins, parsed_args, whole_t
 from refetch.readers.failures import failed_as
 from refetch.readers.json_records import mapping, parts, plain
 from refetch.readers.records import Record, record_lists, sniffed_records
-from refetch.readers.sniff import Sniffed, members, small_text
+from refetch.readers.sniff import Sniffed, elements, members, small_text
 from refetch.readers.trace_builder import TraceBuilder
 
 NAME = "pydantic-ai"
@@ -36,7 +36,7 @@ _OUTCOMES = {"success": "ok", "failed": "error", "retried": "error", "denied": "
 def sniff(sniffed: Sniffed) -> bool:
     """True for messages with kinds of parts."""
     return any(
-        any("part_kind" in members(part) for part in parts(row.get("parts", NULL))[:5])
+        any("part_kind" in members(part) for part in elements(row.get("parts", NULL), 5))
         for row in sniffed_records(sniffed, _KEYS)
     )
 

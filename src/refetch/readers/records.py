@@ -15,8 +15,8 @@ from refetch.model.errors import InputError
 from refetch.model.native import lines_of, problem_of
 from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import EMPTY, begins
-from refetch.readers.json_records import BROKEN, plain
-from refetch.readers.sniff import Sniffed, elements, members, small_text
+from refetch.readers.json_records import BROKEN, parts, plain
+from refetch.readers.sniff import Sniffed, document_of, elements, members, small_text
 from refetch.readers.trace_builder import TraceBuilder
 
 _TRIED = 20
@@ -57,12 +57,11 @@ def record_lists(
     Raises:
         InputError: there are no records.
     """
-    text = data.strip()
     found: list[RecordList] = []
-    if text[:1] == b"[":
-        found = _of_array(elements(Raw(text)), keys)
-    elif text[:1] == b"{" and (document := members(Raw(text))):
+    if document := document_of(data):
         found = [_of_document(document, keys, "$", None)]
+    elif items := parts(data):
+        found = _of_array(items, keys)
     if not found:
         found = _of_lines(data, source, keys, what, problems)
     found = [one for one in found if one.records]

@@ -21,7 +21,14 @@ import msgspec
 from refetch.model.errors import InputError, RefetchError, UsageError
 from refetch.model.trace import Call, Trace
 from refetch.readers.blocks import one_line
-from refetch.readers.sniff import Sniffed, normalized_text, sniff_bytes
+from refetch.readers.sniff import (
+    Sniffed,
+    broken_array,
+    forget,
+    normalized_text,
+    sniff_bytes,
+    sniffed_lines,
+)
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -204,11 +211,19 @@ def read_bytes(data: bytes, source: str = "-", input_format: str | None = None) 
     data = normalized_text(data)
     if input_format is not None:
         return _read_with(reader_named(input_format), data, source)
-    sniffed = sniff_bytes(data)
-    reader = claim(sniffed)
-    if reader is None:
-        raise unknown_format(sniffed, source, empty=not data.strip())
-    return _read_with(reader, data, source, one_line_each=sniffed.shape == "lines")
+    try:
+        sniffed = sniff_bytes(data)
+        reader = claim(sniffed)
+        if reader is None:
+            raise unknown_format(sniffed, source, empty=not data.strip())
+        return _read_with(reader, data, source, one_line_each=sniffed.shape == "lines")
+    except InputError:
+        if (why := broken_array(data)) is None:
+            raise
+        # Only the first elements were looked at so far.
+        raise unknown_format(sniffed_lines(data, why), source) from None
+    finally:
+        forget()
 
 
 def _read_with(

@@ -6,6 +6,7 @@ Formats are told apart by content, never by file name. Nothing large is decoded:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Literal
 
@@ -21,7 +22,12 @@ _LINES_TRIED = 200
 _SMALL = 400
 _BLANK = b" \t\r\n"
 _LINE_WINDOW = 1 << 16
+_ROW_BYTES = 1 << 19
+_SHORT = 1 << 12
+_COMMA = 0x2C
+_MORE = re.compile(r"trailing characters \(byte (\d+)\)")
 
+_raw = msgspec.json.Decoder(Raw)
 _object = msgspec.json.Decoder(dict[str, Raw])
 _array = msgspec.json.Decoder(list[Raw])
 _string = msgspec.json.Decoder(str)
@@ -98,13 +104,69 @@ def members(raw: Raw | None) -> dict[str, Raw]:
 
 
 def elements(raw: Raw | None, limit: int | None = None) -> list[Raw]:
-    """The elements of a JSON array, undecoded (the first `limit`); empty for anything else."""
+    """The elements of a JSON array, undecoded; empty for anything else.
+
+    With a `limit` at most so many are looked at, and fewer where they are long.
+    """
     if raw is None or not (view := memoryview(raw)) or view[0] != 0x5B:
         return []
+    if limit is not None and len(view) > _SHORT:
+        found = leading(view, limit)
+        if found is not None:
+            return found
     try:
         return _array.decode(view)[:limit]
     except _BROKEN:
         return []
+
+
+def leading(view: memoryview, limit: int) -> list[Raw] | None:
+    """The first elements of a JSON array, up to half a megabyte; None where one is broken.
+
+    An element ends where the decoder finds more text behind it, so what follows is not looked at:
+    it may be broken.
+    """
+    found: list[Raw] = []
+    at = 1
+    while len(found) < limit and at < _ROW_BYTES:
+        try:
+            _raw.decode(view[at:])
+        except _BROKEN as error:
+            more = _MORE.search(str(error))
+        else:
+            return None
+        if more is None:
+            return None
+        end = at + int(more[1]) - 1
+        found.append(Raw(bytes(view[at:end]).strip()))
+        if view[end] != _COMMA:
+            return found if bytes(view[end : end + 64]).strip() == b"]" else None
+        at = end + 1
+    return found
+
+
+def document_of(data: bytes) -> dict[str, Raw]:
+    """The members of the JSON object that fills an input; empty where it is none.
+
+    What was taken apart to be recognised is not taken apart again to be read: the latest input is
+    remembered until `forget`.
+    """
+    known, document = _latest
+    if known is data:
+        return document
+    try:
+        return _object.decode(data)
+    except _BROKEN:
+        return {}
+
+
+def forget() -> None:
+    """Let go of the latest input."""
+    global _latest
+    _latest = b"", {}
+
+
+_latest: tuple[bytes, dict[str, Raw]] = b"", {}
 
 
 def normalized_text(data: bytes) -> bytes:
@@ -131,30 +193,50 @@ def sniff_bytes(data: bytes) -> Sniffed:
         return _sniff_array(data, head)
     if first == b"{":
         return _sniff_object(data, head)
-    rows = _rows(line for _, line in lines_of(data)) if first else ()
-    return Sniffed(head, "lines" if rows else "other", {}, rows)
+    return sniffed_lines(data) if first else Sniffed(head, "other", {}, ())
 
 
 def _sniff_array(data: bytes, head: bytes) -> Sniffed:
+    view = memoryview(data)[len(data) - len(data.lstrip(_BLANK)) :]
+    items: list[Raw] | None = None
+    if data[-64:].rstrip(_BLANK).endswith(b"]"):
+        items = leading(view, _ROWS)
     try:
-        items = _array.decode(data)
+        items = items or _array.decode(data)
     except _BROKEN as error:
-        rows = _rows(line for _, line in lines_of(data))
-        return Sniffed(head, "lines" if rows else "other", {}, rows, str(error))
+        return sniffed_lines(data, str(error))
     return Sniffed(head, "array", {}, _rows(memoryview(item) for item in items))
 
 
 def _sniff_object(data: bytes, head: bytes) -> Sniffed:
     walker = lines_of(data)
     line = next((line for _, line in walker if bytes(line[:64]).strip(_BLANK)), memoryview(b""))
-    if _decoded(line) is not None and next(walker, None) is not None:
-        return Sniffed(head, "lines", {}, _rows(line for _, line in lines_of(data)))
+    if next(walker, None) is not None and _decoded(line) is not None:
+        return sniffed_lines(data)
+    global _latest
     try:
         document = _object.decode(data)
     except _BROKEN as error:
-        rows = _rows(line for _, line in lines_of(data))
-        return Sniffed(head, "lines" if rows else "other", {}, rows, str(error))
+        return sniffed_lines(data, str(error))
+    _latest = data, document
     return Sniffed(head, "object", document, (document,))
+
+
+def sniffed_lines(data: bytes, error: str | None = None) -> Sniffed:
+    """An input that is no document, for the reason in `error`."""
+    rows = _rows(line for _, line in lines_of(data))
+    return Sniffed(data[:64], "lines" if rows else "other", {}, rows, error)
+
+
+def broken_array(data: bytes) -> str | None:
+    """Why an input that begins like a JSON array is none; None where it is one, or does not."""
+    if data.lstrip(_BLANK)[:1] != b"[":
+        return None
+    try:
+        _array.decode(data)
+    except _BROKEN as error:
+        return str(error)
+    return None
 
 
 def _rows(lines: Iterable[memoryview]) -> tuple[dict[str, Raw], ...]:

@@ -33,7 +33,7 @@ from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import beginning, raw_of, starts_with, whole_text
 from refetch.readers.json_records import Lenient, mapping, parts, plain
 from refetch.readers.openai_chat import arguments_of
-from refetch.readers.sniff import Sniffed, elements, keys_of, members, small_text
+from refetch.readers.sniff import Sniffed, document_of, elements, keys_of, members, small_text
 from refetch.readers.swe_agent_commands import own_command
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
 
@@ -107,7 +107,7 @@ def read(data: bytes, source: str) -> list[Trace]:
     Raises:
         InputError: there is no list of steps.
     """
-    document = members(Raw(data.strip()))
+    document = document_of(data)
     steps = _step.decode_list(document.get("trajectory"))
     if not steps and not elements(document.get("history")):
         raise InputError(

@@ -29,7 +29,7 @@ from refetch.model.errors import InputError
 from refetch.model.trace import MAIN, ContextStart, Problem, Trace
 from refetch.readers.blocks import beginning, starts_with
 from refetch.readers.json_records import Lenient, mapping, parts, plain
-from refetch.readers.sniff import Sniffed, members
+from refetch.readers.sniff import Sniffed, document_of, members
 from refetch.readers.trace_builder import TraceBuilder
 
 NAME = "tau2-bench"
@@ -105,12 +105,8 @@ def read(data: bytes, source: str) -> list[Trace]:
     Raises:
         InputError: the file holds no simulation.
     """
-    document = members(Raw(data.strip()))
-    listed = (
-        parts(document["simulations"])
-        if "simulations" in document
-        else parts(memoryview(data.strip()))
-    )
+    document = document_of(data)
+    listed = parts(document["simulations"]) if "simulations" in document else parts(data)
     prefix = "$.simulations" if document else "$"
     models = _models(document)
     traces = []

@@ -69,7 +69,7 @@ def read(data: bytes, source: str) -> list[Trace]:
     """
     traces = []
     problems = []
-    for index, raw in enumerate(parts(memoryview(data.strip()))):
+    for index, raw in enumerate(parts(data)):
         run = _run.decode(raw)
         if run is None or not memoryview(run.traj):
             problems.append(Problem(source, "no `traj`", None, f"$[{index}]", "a run"))

@@ -29,7 +29,7 @@ from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import EMPTY, NULL, beginning, begins, starts_with
 from refetch.readers.json_records import mapping, parts, plain
 from refetch.readers.records import Record, RecordList, record_lists, sniffed_records
-from refetch.readers.sniff import Sniffed, members, small_text
+from refetch.readers.sniff import Sniffed, elements, members, small_text
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
 
 NAME = "vercel-ai"
@@ -64,7 +64,7 @@ def sniff(sniffed: Sniffed) -> bool:
         if _is_ui(row):
             return True
         for key in ("parts", "content"):
-            for raw in parts(row.get(key, NULL))[:20]:
+            for raw in elements(row.get(key, NULL), 20):
                 block = members(raw)
                 kind = small_text(block.get("type")) or ""
                 named = kind in _BLOCKS or kind.startswith("tool-")
@@ -74,11 +74,13 @@ def sniff(sniffed: Sniffed) -> bool:
 
 
 def _steps_of(sniffed: Sniffed) -> list[dict[str, Raw]]:
-    return [members(raw) for row in sniffed.rows[:1] for raw in parts(row.get("steps", NULL))[:20]]
+    return [
+        members(raw) for row in sniffed.rows[:1] for raw in elements(row.get("steps", NULL), 20)
+    ]
 
 
 def _is_ui(row: dict[str, Raw]) -> bool:
-    kinds = {small_text(members(raw).get("type")) for raw in parts(row.get("parts", NULL))[:20]}
+    kinds = {small_text(members(raw).get("type")) for raw in elements(row.get("parts", NULL), 20)}
     return bool(kinds) and small_text(row.get("role")) in _ROLES and kinds <= _UI_PARTS
 
 

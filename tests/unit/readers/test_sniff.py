@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
 from refetch.readers.sniff import (
+    broken_array,
+    document_of,
     elements,
+    forget,
     keys_of,
+    leading,
     members,
     normalized_text,
     small_text,
@@ -71,6 +77,47 @@ def test_values_one_level_deep() -> None:
     assert members(Raw(b'{"a":')) == {}
     assert [bytes(e) for e in elements(Raw(b'[1,{"a":2}]'))] == [b"1", b'{"a":2}']
     assert elements(Raw(b'{"a":1}')) == elements(None) == elements(Raw(b"[1")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "found"),
+    [
+        ('[1, "a,]" ,{"b": [2]} ]', 9, ["1", '"a,]"', '{"b": [2]}']),
+        ("[[1], [2], broken", 2, ["[1]", "[2]"]),
+        ("[[1], [2], broken", 3, None),
+        ("[1, 2", 2, None),
+        ("[1] 2", 2, None),
+        ("[1 2]", 2, None),
+        ("[]", 2, None),
+    ],
+)
+def test_the_first_elements_need_no_look_at_the_rest(
+    text: str, limit: int, found: list[str] | None
+) -> None:
+    first = leading(memoryview(text.encode()), limit)
+    assert (first and [bytes(raw).decode() for raw in first]) == found
+
+
+@given(st.lists(st.recursive(st.none() | st.text(), st.lists)), st.integers(1, 5))
+def test_few_elements_are_the_first_of_all(values: list[object], limit: int) -> None:
+    text = Raw(json.dumps(values, indent=1).encode().ljust(5000))
+    assert [bytes(e) for e in elements(text, limit)] == [bytes(e) for e in elements(text)][:limit]
+
+
+def test_an_array_that_breaks_behind_its_first_elements() -> None:
+    data = b"[" + b'{"a":1},' * 100 + b'{"a"]'
+    assert sniff_bytes(data).shape == "array"
+    assert "malformed" in (broken_array(data) or "")
+    assert broken_array(b'[{"a":1}]') is broken_array(b'{"a"') is None
+
+
+def test_a_document_is_taken_apart_once() -> None:
+    data = b'{"a": 1}'
+    assert document_of(data) == {"a": Raw(b"1")} != document_of(b"[1]")
+    assert sniff_bytes(data).document is document_of(data)
+    forget()
+    assert sniff_bytes(data).document is document_of(data)
+    assert sniff_bytes(b'{"a": 1').document is not document_of(data)
 
 
 @given(st.binary(max_size=200))

@@ -31,7 +31,7 @@ from msgspec import Raw
 from refetch.model.errors import InputError
 from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import NULL, beginning, begins, like_error
-from refetch.readers.json_records import mapping, parts, plain
+from refetch.readers.json_records import mapping, plain
 from refetch.readers.records import Record, logged, record_lists, run_of, sniffed_records
 from refetch.readers.request_log import Exchange, Item, Teller, arguments_key, content_key, follow
 from refetch.readers.sniff import Sniffed, elements, members, small_text
@@ -133,9 +133,8 @@ def _exchanges(rows: list[Record]) -> Iterator[Exchange]:
 
 def _asked(row: Record, request: Record) -> Exchange:
     sent: list[Item] = []
-    for at, raw in enumerate(parts(request.get("messages"))):
-        path = f"{request.path}.messages[{at}]"
-        sent += _items(Record(members(raw), path, request.line), len(sent))
+    for message in request.inner("messages"):
+        sent += _items(message, len(sent))
     model = small_text(request.fields.get("model"))
     return Exchange(sent, [], run=run_of(row), model=model)
 
@@ -165,28 +164,28 @@ def _items(message: Record, number: int | str) -> list[Item]:
     if role == "user" and begins(content, b'"'):
         return [_said(content, message.path, message.line)] if content != _NOTHING else []
     found: list[Item] = []
-    if role == "assistant" and not parts(content):
-        return [Item("model", None, None, {}, message.path, message.line, response)]
     if role not in ("user", "assistant"):
         return []
-    for at, raw in enumerate(parts(content)):
-        block, path = members(raw), f"{message.path}.content[{at}]"
+    blocks = message.inner("content")
+    if role == "assistant" and not blocks:
+        return [Item("model", None, None, {}, message.path, message.line, response)]
+    for block, path, line in blocks:
         kind = small_text(block.get("type")) or ""
         if kind in _CALLS:
             call_id = small_text(block.get("id"))
             key = ("call", call_id, block_name(block), arguments_key(block.get("input", NULL)))
-            found.append(Item("call", key, call_id, block, path, message.line, response))
+            found.append(Item("call", key, call_id, block, path, line, response))
         elif kind.endswith("tool_result"):
             call_id = small_text(block.get("tool_use_id"))
             key = ("result", call_id, content_key(block.get("content", _NOTHING)))
-            found.append(Item("result", key, call_id, block, path, message.line, response))
+            found.append(Item("result", key, call_id, block, path, line, response))
         elif kind == "compaction" and not begins(block.get("content", NULL), b"null"):
             key = ("compaction", content_key(block["content"]))
-            found.append(Item("loss", key, None, block, path, message.line, response))
+            found.append(Item("loss", key, None, block, path, line, response))
         elif role == "assistant":
-            found.append(Item("model", None, None, block, path, message.line, response))
+            found.append(Item("model", None, None, block, path, line, response))
         elif kind == "text" and beginning(block.get("text", NULL), 20).strip():
-            found.append(_said(block["text"], path, message.line))
+            found.append(_said(block["text"], path, line))
     return found
 
 

@@ -46,17 +46,18 @@ def raw_hash(raw: Raw | bytes | memoryview) -> str:
 
     Comparable only with hashes made from the same encoder's text, so within one input.
     """
-    return "xxh3-raw:" + xxh3_128_hexdigest(memoryview(raw))
+    return "xxh3-raw:" + xxh3_128_hexdigest(raw)
 
 
-def raw_chars(raw: Raw) -> int:
+def raw_chars(raw: Raw | memoryview) -> int:
     """Length of a result in characters, measured on its JSON text.
 
     Quotes of a string are not counted; escapes and multi-byte characters are counted as they are
     written, so this is an upper bound that costs nothing.
     """
-    size = len(memoryview(raw))
-    return max(0, size - 2) if size and memoryview(raw)[0] == _QUOTE else size
+    view = memoryview(raw)
+    size = len(view)
+    return max(0, size - 2) if size and view[0] == _QUOTE else size
 
 
 def raw_of(value: object) -> Raw:
@@ -119,7 +120,7 @@ def starts_with(raw: Raw | memoryview, *prefixes: bytes) -> bool:
     Looks at the JSON text without decoding it; of content blocks at the first one's text.
     """
     start = bytes(memoryview(raw)[:120])
-    if start[:1] == b'"':
+    if start.startswith(b'"'):
         return start.startswith(prefixes, 1)
     at = start.find(b'"text":')
     return at >= 0 and start[at + 7 :].lstrip().startswith(tuple(b'"' + p for p in prefixes))

@@ -104,10 +104,8 @@ def _inner(record: Record) -> list[Record]:
         return [record]
     found = []
     for name, value in record.fields.items():
-        fields = members(value)
-        for at, raw in enumerate(parts(fields.get("messages", NULL))):
-            path = f"{record.path}.{name}.messages[{at}]"
-            found.append(Record(members(raw), path, record.line))
+        update = Record(members(value), f"{record.path}.{name}", record.line)
+        found += update.inner("messages")
     return found
 
 

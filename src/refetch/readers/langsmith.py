@@ -21,9 +21,9 @@ from msgspec import Raw
 
 from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import raw_of
-from refetch.readers.json_records import mapping, parts, plain
+from refetch.readers.json_records import mapping, plain
 from refetch.readers.records import Record, record_lists, sniffed_records
-from refetch.readers.sniff import Sniffed, members, small_text
+from refetch.readers.sniff import Sniffed, small_text
 from refetch.readers.span_attributes import arguments, asked_in, people_in, structure, told_in
 from refetch.readers.span_tree import Span, SpanTree
 from refetch.readers.trace_builder import TraceBuilder
@@ -122,12 +122,10 @@ def _collect(record: Record, trace_id: str | None, runs: dict[str, list[_Run]], 
     trace_id = small_text(record.get("trace_id")) or trace_id or own or "runs"
     runs.setdefault(trace_id, []).append(_run(record))
     if depth < _DEPTH:
-        for at, raw in enumerate(parts(record.get("child_runs"))):
-            child = members(raw)
+        for child in record.inner("child_runs"):
             if own is not None:
-                child.setdefault("parent_run_id", raw_of(own))
-            place = f"{record.path}.child_runs[{at}]"
-            _collect(Record(child, place, record.line), trace_id, runs, depth + 1)
+                child.fields.setdefault("parent_run_id", raw_of(own))
+            _collect(child, trace_id, runs, depth + 1)
 
 
 def _run(record: Record) -> _Run:

@@ -21,7 +21,7 @@ from msgspec import Raw
 from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import NULL, beginning, begins, parsed_args, whole_text
 from refetch.readers.failures import failed_as
-from refetch.readers.json_records import mapping, parts, plain
+from refetch.readers.json_records import mapping, plain
 from refetch.readers.records import Record, record_lists, sniffed_records
 from refetch.readers.sniff import Sniffed, elements, members, small_text
 from refetch.readers.trace_builder import TraceBuilder
@@ -64,8 +64,7 @@ def _take(build: TraceBuilder, record: Record) -> None:
     if small_text(record.get("kind")) == "response":
         model = small_text(record.get("model_name"))
         build.begin_turn(model=model, usage=mapping(record.get("usage")))
-    for at, raw in enumerate(parts(record.get("parts"))):
-        part = Record(members(raw), f"{record.path}.parts[{at}]", record.line)
+    for part in record.inner("parts"):
         kind = small_text(part.get("part_kind"))
         if kind in _CALLS:
             _call(build, part)

@@ -14,13 +14,15 @@ from msgspec import Raw
 from refetch.model.errors import InputError
 from refetch.model.native import lines_of, problem_of
 from refetch.model.trace import Problem, Trace
-from refetch.readers.blocks import EMPTY, begins
-from refetch.readers.json_records import BROKEN, parts, plain
-from refetch.readers.sniff import Sniffed, document_of, elements, members, small_text
+from refetch.readers.blocks import EMPTY, NULL, begins
+from refetch.readers.json_records import BROKEN, plain
+from refetch.readers.sniff import Sniffed, document_of, elements, members, objects, small_text
 from refetch.readers.trace_builder import TraceBuilder
 
 _TRIED = 20
 _KEPT_PROBLEMS = 20
+
+_row = msgspec.json.Decoder(dict[str, Raw])
 
 
 class Record(NamedTuple):
@@ -34,9 +36,17 @@ class Record(NamedTuple):
         """The first of these members that is there; an empty text for none."""
         for key in keys:
             raw = self.fields.get(key)
-            if raw is not None and not begins(raw, b"null"):
+            if raw is not None and raw != NULL:
                 return raw
         return EMPTY
+
+    def inner(self, key: str) -> list[Record]:
+        """The objects in the list under this key."""
+        path, line = f"{self.path}.{key}[", self.line
+        return [
+            Record(fields, f"{path}{at}]", line)
+            for at, fields in enumerate(objects(self.fields.get(key)))
+        ]
 
 
 class RecordList(NamedTuple):
@@ -60,8 +70,8 @@ def record_lists(
     found: list[RecordList] = []
     if document := document_of(data):
         found = [_of_document(document, keys, "$", None)]
-    elif items := parts(data):
-        found = _of_array(items, keys)
+    elif rows := objects(data):
+        found = _of_array(rows, keys)
     if not found:
         found = _of_lines(data, source, keys, what, problems)
     found = [one for one in found if one.records]
@@ -142,8 +152,7 @@ def _object_in(raw: Raw | None) -> dict[str, Raw]:
     return members(raw)
 
 
-def _of_array(items: list[Raw], keys: Sequence[str]) -> list[RecordList]:
-    rows = [members(item) for item in items]
+def _of_array(rows: list[dict[str, Raw]], keys: Sequence[str]) -> list[RecordList]:
     if rows and rows[0] and _key_of(rows[0], keys) is not None:
         return [_of_document(row, keys, f"$[{at}]", None) for at, row in enumerate(rows) if row]
     return [RecordList([Record(row, f"$[{at}]") for at, row in enumerate(rows) if row], {})]
@@ -157,8 +166,8 @@ def _of_document(
         return RecordList([Record(document, path, line)], {})
     records = [
         Record(row, f"{path}.{key}[{at}]", line)
-        for at, item in enumerate(elements(document[key]))
-        if (row := members(item))
+        for at, row in enumerate(objects(document[key]))
+        if row
     ]
     return RecordList(records, document)
 
@@ -170,7 +179,9 @@ def _of_lines(
     found: list[RecordList] = []
     for number, line in lines_of(data):
         try:
-            row = members(msgspec.json.decode(line, type=Raw))
+            row = _row.decode(line)
+        except msgspec.ValidationError:
+            continue  # JSON, but no object
         except BROKEN as error:
             if len(problems) < _KEPT_PROBLEMS:
                 problems.append(problem_of(source, number, error, what=what))

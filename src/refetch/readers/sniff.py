@@ -21,6 +21,7 @@ _ROWS = 64
 _LINES_TRIED = 200
 _SMALL = 400
 _BLANK = b" \t\r\n"
+_ARRAY = b"[" + _BLANK
 _LINE_WINDOW = 1 << 16
 _ROW_BYTES = 1 << 19
 _SHORT = 1 << 12
@@ -30,6 +31,7 @@ _MORE = re.compile(r"trailing characters \(byte (\d+)\)")
 _raw = msgspec.json.Decoder(Raw)
 _object = msgspec.json.Decoder(dict[str, Raw])
 _array = msgspec.json.Decoder(list[Raw])
+_objects = msgspec.json.Decoder(list[dict[str, Raw]])
 _string = msgspec.json.Decoder(str)
 _BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
@@ -103,14 +105,14 @@ def members(raw: Raw | None) -> dict[str, Raw]:
         return {}
 
 
-def elements(raw: Raw | None, limit: int | None = None) -> list[Raw]:
+def elements(raw: Raw | memoryview | bytes | None, limit: int | None = None) -> list[Raw]:
     """The elements of a JSON array, undecoded; empty for anything else.
 
     With a `limit` at most so many are looked at, and fewer where they are long.
     """
-    if raw is None or not (view := memoryview(raw)) or view[0] != 0x5B:
+    if raw is None or not (view := memoryview(raw)) or view[0] not in _ARRAY:
         return []
-    if limit is not None and len(view) > _SHORT:
+    if limit is not None and len(view) > _SHORT and view[0] == 0x5B:
         found = leading(view, limit)
         if found is not None:
             return found
@@ -118,6 +120,16 @@ def elements(raw: Raw | None, limit: int | None = None) -> list[Raw]:
         return _array.decode(view)[:limit]
     except _BROKEN:
         return []
+
+
+def objects(raw: Raw | memoryview | bytes | None) -> list[dict[str, Raw]]:
+    """The elements of a JSON array one level deep, in one pass; empty where one is no object."""
+    if raw is None or not (view := memoryview(raw)) or view[0] not in _ARRAY:
+        return []
+    try:
+        return _objects.decode(view)
+    except _BROKEN:
+        return [members(element) for element in elements(raw)]
 
 
 def leading(view: memoryview, limit: int) -> list[Raw] | None:

@@ -30,14 +30,11 @@ TASK_CHARS = 200
 _NOTHING = Raw(b'""')
 
 
-class OpenCall:
+class OpenCall(msgspec.Struct, eq=False, gc=False):
     """A call whose result may still come. `fields` are those of `Call`."""
 
-    __slots__ = ("answered", "fields")
-
-    def __init__(self, fields: dict[str, Any]) -> None:
-        self.fields = fields
-        self.answered = False
+    fields: dict[str, Any]
+    answered: bool = False
 
     @property
     def seq(self) -> int:
@@ -67,16 +64,17 @@ class OpenCall:
             hashed: the part of it that a second look would have to repeat, where not all of it.
             fields: further fields of `Call`.
         """
-        if not memoryview(result):
-            result = _NOTHING
+        view = memoryview(result)
+        if not view:
+            result, view = _NOTHING, memoryview(_NOTHING)
         self.answered = True
-        self.fields.update(
-            fields,
-            outcome=outcome,
-            result=result,
-            result_hash=raw_hash(result if hashed is None else hashed),
-            result_chars=raw_chars(result),
-        )
+        own = self.fields
+        if fields:
+            own.update(fields)
+        own["outcome"] = outcome
+        own["result"] = result
+        own["result_hash"] = raw_hash(view if hashed is None else hashed)
+        own["result_chars"] = raw_chars(view)
 
     def end(self, outcome: str, **fields: Any) -> None:
         """Say what became of the call where no result was recorded."""
@@ -84,16 +82,13 @@ class OpenCall:
         self.fields.update(fields, outcome=outcome)
 
 
-class OpenRequest:
+class OpenRequest(msgspec.Struct, eq=False, gc=False):
     """A model request whose usage may still come."""
 
-    __slots__ = ("context", "model", "turn", "usage")
-
-    def __init__(self, turn: int, context: str, model: str | None, usage: dict[str, Any] | None):
-        self.turn = turn
-        self.context = context
-        self.model = model
-        self.usage = usage
+    turn: int
+    context: str
+    model: str | None
+    usage: dict[str, Any] | None
 
 
 class TraceBuilder:
@@ -173,8 +168,15 @@ class TraceBuilder:
         if path is not None:
             self.paths[seq] = path
         if call_id is not None:
-            self._by_id.setdefault((context, call_id), []).append(call)
-        self._unanswered.setdefault(context, []).append(call)
+            same = self._by_id.get((context, call_id))
+            if same is None:
+                self._by_id[context, call_id] = [call]
+            else:
+                same.append(call)
+        if context in self._unanswered:
+            self._unanswered[context].append(call)
+        else:
+            self._unanswered[context] = [call]
         return call
 
     def waiting(self, call_id: str | None, context: str = MAIN) -> OpenCall | None:
@@ -184,8 +186,8 @@ class TraceBuilder:
         order.
         """
         if call_id is None:
-            return _next_of(self._unanswered.get(context, []))
-        return _next_of(self._by_id.get((context, call_id), []))
+            return _next_of(self._unanswered.get(context))
+        return _next_of(self._by_id.get((context, call_id)))
 
     def still_open(self, context: str = MAIN) -> list[OpenCall]:
         """The calls of the context's current turn without a result."""
@@ -259,11 +261,15 @@ def _closed(event: Event | OpenCall | OpenRequest) -> Event:
         return Call(**event.fields)
     if type(event) is OpenRequest:
         return Request(event.turn, event.context, event.model, event.usage)
-    assert isinstance(event, msgspec.Struct)
+    assert not isinstance(event, OpenCall | OpenRequest)
     return event
 
 
-def _next_of(calls: list[OpenCall]) -> OpenCall | None:
+def _next_of(calls: list[OpenCall] | None) -> OpenCall | None:
+    if calls is None:
+        return None
+    if len(calls) == 1:
+        return None if calls[0].answered else calls[0]
     while calls and calls[-1].answered:
         calls.pop()
     if not calls:

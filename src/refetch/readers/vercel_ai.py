@@ -27,7 +27,7 @@ from msgspec import Raw
 
 from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import EMPTY, NULL, beginning, begins, starts_with
-from refetch.readers.json_records import mapping, parts, plain
+from refetch.readers.json_records import mapping, plain
 from refetch.readers.records import Record, RecordList, record_lists, sniffed_records
 from refetch.readers.sniff import Sniffed, elements, members, small_text
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
@@ -143,10 +143,7 @@ class _Reading:
         if role == "user":
             self.build.user_message(listed)
             return
-        inner = [
-            Record(members(raw), f"{record.path}.{key}[{at}]", record.line)
-            for at, raw in enumerate(parts(listed))
-        ]
+        inner = record.inner(key)
         kinds = [small_text(part.get("type")) or "" for part in inner]
         if role == "assistant" or (role is None and memoryview(record.get("content", "toolCalls"))):
             self._begin(record, one_step=kinds.count("step-start") < 2)
@@ -168,10 +165,7 @@ class _Reading:
         if not one.records or ".messages[" not in one.records[0].path:
             return
         prefix = one.records[0].path.rpartition(".messages[")[0]
-        steps = [
-            Record(members(raw), f"{prefix}.steps[{at}]", one.records[0].line)
-            for at, raw in enumerate(parts(one.around.get("steps", NULL)))
-        ]
+        steps = Record(one.around, prefix, one.records[0].line).inner("steps")
         told = {call.fields["call_id"] for call in self.build.calls}
         if told.isdisjoint(asked for step in steps for asked in _asked_in(step)):
             for step in steps:
@@ -189,13 +183,12 @@ class _Reading:
     def _flat(self, record: Record) -> None:
         """A step of `generateText` that names its calls and results beside each other."""
         for key, take in (("toolCalls", self._call), ("toolResults", self._result)):
-            for at, raw in enumerate(parts(record.get(key))):
-                take(Record(members(raw), f"{record.path}.{key}[{at}]", record.line))
+            for part in record.inner(key):
+                take(part)
 
     def _invocations(self, record: Record) -> None:
         step: int | None = None
-        for at, raw in enumerate(parts(record.get("toolInvocations"))):
-            part = Record(members(raw), f"{record.path}.toolInvocations[{at}]", record.line)
+        for part in record.inner("toolInvocations"):
             number = plain(part.get("step"))
             if isinstance(number, int):
                 if step is not None and number != step:
@@ -282,8 +275,8 @@ def _model_of(record: Record) -> str | None:
 
 
 def _asked_in(step: Record) -> list[str]:
-    listed = [*parts(step.get("content")), *parts(step.get("toolCalls"))]
-    return [call_id for raw in listed if (call_id := small_text(members(raw).get("toolCallId")))]
+    listed = [*step.inner("content"), *step.inner("toolCalls")]
+    return [call_id for one in listed if (call_id := small_text(one.fields.get("toolCallId")))]
 
 
 def _failed(value: Raw) -> bool:

@@ -95,7 +95,8 @@ def test_the_first_elements_need_no_look_at_the_rest(
     text: str, limit: int, found: list[str] | None
 ) -> None:
     first = leading(memoryview(text.encode()), limit)
-    assert (first and [bytes(raw).decode() for raw in first]) == found
+    texts = None if first is None else [bytes(raw).decode() for raw in first]
+    assert texts == found
 
 
 @given(st.lists(st.recursive(st.none() | st.text(), st.lists)), st.integers(1, 5))

@@ -30,6 +30,7 @@ _LIKE_ERRORS = (
     b'{\\"status\\":\\"error\\"',
 )
 _QUOTE = 0x22
+_WORD = 16
 _any = msgspec.json.Decoder()
 _string = msgspec.json.Decoder(str)
 _encode = msgspec.json.Encoder().encode
@@ -38,7 +39,9 @@ _BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 def begins(raw: Raw | memoryview, mark: bytes) -> bool:
     """Whether a JSON text begins with these bytes."""
-    return bytes(memoryview(raw)[: len(mark)]) == mark
+    if len(raw) > _WORD:
+        raw = memoryview(raw)[: len(mark)]
+    return bytes(raw).startswith(mark)
 
 
 def raw_hash(raw: Raw | bytes | memoryview) -> str:

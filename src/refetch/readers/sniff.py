@@ -32,7 +32,7 @@ _raw = msgspec.json.Decoder(Raw)
 _object = msgspec.json.Decoder(dict[str, Raw])
 _array = msgspec.json.Decoder(list[Raw])
 _objects = msgspec.json.Decoder(list[dict[str, Raw]])
-_string = msgspec.json.Decoder(str)
+_text = msgspec.json.Decoder(str).decode
 _BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
@@ -79,13 +79,10 @@ class Sniffed(msgspec.Struct, frozen=True):
 
 def small_text(raw: Raw | None) -> str | None:
     """A JSON string of at most 400 bytes, decoded; None for anything else."""
-    if raw is None:
-        return None
-    view = memoryview(raw)
-    if len(view) > _SMALL or len(view) < 2 or view[0] != 0x22:
+    if raw is None or len(raw) > _SMALL:
         return None
     try:
-        return _string.decode(view)
+        return _text(raw)
     except _BROKEN:
         return None
 

@@ -1,8 +1,9 @@
-"""opencode: its database, exported sessions (`opencode export`), lists of messages with their
-parts, and what `opencode run --format json` prints.
+"""opencode: its database, its storage folder, exported sessions (`opencode export`), lists of
+messages with their parts, and what `opencode run --format json` prints.
 
-Sniff: a SQLite database with the tables `session`, `message` and `part`; messages with `info` and
-`parts`; or parts of type "tool" with `callID` and `state`, bare or under `part`.
+Sniff: a SQLite database with the tables `session`, `message` and `part`; the file of a session
+(its messages and parts are read from beside it); messages with `info` and `parts`; or parts of type
+"tool" with `callID` and `state`, bare or under `part`.
 
 - Traces: one for each session that no other one started. Context: `main`; a session that a call
   of another one started, and in other files every further session, is a context of its own.
@@ -19,8 +20,9 @@ Sniff: a SQLite database with the tables `session`, `message` and `part`; messag
   of a permission. Folder: of the message, and of the call (`workdir`). Times: `state.time`. Usage:
   `step-finish` and the message's `tokens`.
 
-What the format cannot tell: what was taken back before a new prompt (it is deleted), and how much
-of the latest messages a compaction kept.
+What the format cannot tell: what was taken back before a new prompt (it is deleted), how much of
+the latest messages a compaction kept, and in the storage folder who started a session (each is a
+trace of its own).
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ from refetch.readers.blocks import EMPTY, NULL, beginning, ending
 from refetch.readers.failures import failed_as
 from refetch.readers.json_records import mapping, parts, plain
 from refetch.readers.opencode_database import TABLES, sessions_in
-from refetch.readers.records import Record, record_lists, sniffed_records
+from refetch.readers.opencode_folder import is_session, messages_beside
+from refetch.readers.records import Record, RecordList, record_lists, sniffed_records
 from refetch.readers.sniff import Sniffed, members, small_text
 from refetch.readers.sqlite_file import MAGIC
 from refetch.readers.trace_builder import OpenCall, OpenRequest, TraceBuilder
@@ -66,9 +69,13 @@ class _Message(NamedTuple):
 
 
 def sniff(sniffed: Sniffed) -> bool:
-    """True for its database, messages with info and parts, or tool parts."""
+    """True for its database or session file, messages with info and parts, or tool parts."""
     if sniffed.shape == "sqlite":
         return TABLES.issubset(sniffed.tables)
+    if is_session(sniffed.document):
+        return True
+    if "messageID" in sniffed.document:
+        return False  # one part of a storage folder
     for row in sniffed_records(sniffed, _KEYS):
         info = members(row.get("info"))
         if "role" in info and "parts" in row and ("sessionID" in info or "time" in info):
@@ -95,6 +102,10 @@ def read(data: bytes, source: str) -> list[Trace]:
     problems: list[Problem] = []
     lists = record_lists(data, source, _KEYS, "message", problems)
     info = members(lists[0].around.get("info"))
+    alone = lists[0].records[0].fields
+    if is_session(alone):
+        info = alone
+        lists = [RecordList(messages_beside(source, problems), {})]
     reading = _Reading(source, small_text(info.get("id")), small_text(info.get("directory")))
     for one in lists:
         reading.take(one.records)

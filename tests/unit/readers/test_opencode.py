@@ -23,7 +23,7 @@ from tests.unit.readers.opencode_messages import (
 from refetch import check
 from refetch.model.errors import InputError
 from refetch.model.trace import ContextLoss, ContextStart, Trace, UserMessage
-from refetch.readers import read_bytes
+from refetch.readers import read_bytes, read_path
 from refetch.readers.registry import UnknownFormatError
 
 READ = ("read", {"filePath": "/w/a"})
@@ -319,3 +319,63 @@ def test_what_a_run_prints_is_read_like_the_messages() -> None:
         ("b", 2, "ok"),
     ]
     assert flags(raw) == ["RF003"]
+
+
+def storage(folder: Path, *, flat: bool) -> Path:
+    """A storage folder with the session "ses_1"; `flat`: as it was at first."""
+    session = folder / "session" / ("info" if flat else "project") / "ses_1.json"
+    base = folder / "session" if flat else folder
+    files: dict[Path, Any] = {
+        session: {
+            "id": "ses_1",
+            "title": "t",
+            "version": "1",
+            "directory": "/w",
+            "time": {"created": 1},
+        }
+    }
+    for message in (
+        user("msg_1", text("go")),
+        assistant("msg_2", START, tool("a", *READ), FINISH),
+        assistant("msg_3", START, tool("b", *READ), FINISH),
+    ):
+        own = message["info"]["id"]
+        files[base / "message" / "ses_1" / f"{own}.json"] = message["info"]
+        parts = base / "part" / ("ses_1" if flat else "") / own
+        for number, part in enumerate(message["parts"]):
+            known = {"id": f"prt_{number}", "messageID": own, "sessionID": "ses_1"}
+            files[parts / f"prt_{number}.json"] = {**known, **part}
+    for path, value in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(value))
+    return session
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_a_storage_folder_is_read_from_its_sessions(flat: bool, tmp_path: Path) -> None:
+    session = storage(tmp_path, flat=flat)
+    [trace] = read_path(session)
+    assert (trace.run, trace.task) == ("ses_1", "go")
+    assert [(call.call_id, call.turn, call.cwd) for call in trace.calls] == [
+        ("a", 1, "/w"),
+        ("b", 2, "/w"),
+    ]
+    assert [len(trace.calls) for trace in read_path(tmp_path)] == [2]
+
+
+def test_unreadable_files_of_a_storage_folder_are_problems(tmp_path: Path) -> None:
+    session = storage(tmp_path, flat=False)
+    (tmp_path / "message" / "ses_1" / "msg_4.json").write_text("[")
+    [trace] = read_bytes(session.read_bytes(), str(session))
+    assert [Path(problem.source).name for problem in trace.problems] == ["msg_4.json"]
+
+
+@pytest.mark.parametrize("source", ["-", "a\0b", "x" * 5000, "ses_1.json"])
+def test_a_session_without_its_messages_is_an_error(source: str, tmp_path: Path) -> None:
+    data = storage(tmp_path, flat=False).read_bytes()
+    with pytest.raises(InputError, match="without its messages"):
+        read_bytes(data, source)
+    alone = tmp_path / "session" / "ses_9.json"
+    alone.write_bytes(data)
+    with pytest.raises(InputError, match="without its messages"):
+        read_bytes(data, str(alone))

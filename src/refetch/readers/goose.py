@@ -8,7 +8,8 @@ Sniff: a SQLite database with the tables `sessions` and `messages`; or messages 
   pairs of request and answer, all stamped when the last one ended: pairs of the same second are one
   turn, and the trace says that its turns are inferred.
 - Calls: `toolRequest` blocks; the call is under `toolCall.value`; one whose own `status` is error
-  was never executed. Results: `toolResponse` blocks by id, under `toolResult.value`.
+  was never executed, one that delegates with `async` runs in the background. Results:
+  `toolResponse` blocks by id, under `toolResult.value`.
 - Outcomes: a command with an exit code ran (ok); a call that was declined is rejected; one that a
   person interrupted is unknown; else the status of the result and its `isError`.
 - Context loss: a compaction keeps the messages, but the model sees them no more
@@ -233,10 +234,13 @@ class _Reading:
         asked = members(block.get("toolCall"))
         value = members(asked.get("value"))
         broken = small_text(asked.get("status")) == "error"
-        more = {"outcome": "not-executed"} if broken else {}
+        more: dict[str, Any] = {"outcome": "not-executed"} if broken else {}
         call_id = small_text(block.get("id"))
+        name = small_text(value.get("name")) or ""
+        if name.endswith("delegate") and mapping(value.get("arguments")).get("async") is True:
+            more["background"] = True
         call = self.build.call(
-            small_text(value.get("name")) or "",
+            name,
             value.get("arguments", NULL),
             call_id=call_id,
             line=line,

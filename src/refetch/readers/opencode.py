@@ -12,7 +12,8 @@ Sniff: a SQLite database with the tables `session`, `message` and `part`; the fi
 - Outcomes: the state's status: completed, error; pending and running have no result yet. A call
   that was stopped is "unknown", a command that ran out of time a timeout; what a person or a rule
   refused is rejected; the tool `invalid` stands for a call that was not executed.
-- Tools that a person ran (`!command`, `/command`) are calls of the user.
+- Tools that a person ran (`!command`, `/command`) are calls of the user. Those asked to run in the
+  `background` do.
 - Context loss: a summary message or a `compaction` part. A tool part whose `state.time.compacted`
   is set loses its result with the first message after that. A message with an error is shown to
   the model no more, and a step that broke off is not shown to the attempt that follows it.
@@ -233,6 +234,7 @@ class _Reading:
             started=_seconds(time.get("start")),
             cwd=_folder_of(args, message.folder),
             **({"origin": "user"} if message.by_people else {}),
+            **({"background": True} if mapping(args).get("background") is True else {}),
         )
         metadata = mapping(state.get("metadata"))
         child = metadata.get("sessionId", metadata.get("sessionID"))

@@ -160,6 +160,14 @@ def test_an_answer_stamped_before_its_request_is_its_answer() -> None:
         assert [(call.call_id, call.status) for call in trace.calls] == [("a", "ok")]
 
 
+def test_what_is_delegated_may_run_in_the_background() -> None:
+    tasks = ({"instructions": "x"}, {"instructions": "x", "async": True})
+    trace = read(
+        message("assistant", 1, *(asked(str(i), "delegate", t) for i, t in enumerate(tasks)))
+    )
+    assert [bool(call.background) for call in trace.calls] == [False, True]
+
+
 def test_cut_output_is_not_whole() -> None:
     trace = read(
         message("assistant", 1, asked("a", *LS)),

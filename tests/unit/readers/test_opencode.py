@@ -105,6 +105,12 @@ def test_outcomes(state: dict[str, Any], expected: tuple[str, int | None]) -> No
     assert (call.status, call.exit_code) == expected
 
 
+def test_a_task_may_run_in_the_background() -> None:
+    tasks = [tool(str(b), "task", {"prompt": "x", "background": b}) for b in (False, True)]
+    trace = read(assistant("m1", START, *tasks))
+    assert [bool(call.background) for call in trace.calls] == [False, True]
+
+
 def test_an_invalid_call_was_not_executed() -> None:
     invalid = {"tool": "reed", "error": "Model tried to call unavailable tool 'reed'"}
     trace = read(assistant("m1", START, tool("a", "invalid", invalid)))

@@ -272,6 +272,8 @@ def _answer(call: OpenCall, told: dict[str, Raw], when: float | None) -> None:
     code = structured.get("exit_code")
     code = code if isinstance(code, int) and not isinstance(code, bool) else None
     outcome = next((word for pattern, word in _ENDINGS if pattern.match(first)), None)
+    if outcome is None and structured.get("timed_out") is True:
+        outcome = "timeout"
     if outcome is None:
         if code is None and (ended := _EXIT.search(last)):
             code = int(ended[1])
@@ -283,7 +285,7 @@ def _answer(call: OpenCall, told: dict[str, Raw], when: float | None) -> None:
         outcome,
         error=None if outcome == "ok" else first or "error",
         exit_code=code if outcome == "ok" else None,
-        truncated=bool(_CUT.search(last)),
+        truncated=bool(_CUT.search(last)) or structured.get("output_truncated") is True,
         ended=when,
     )
 

@@ -94,6 +94,7 @@ def test_a_batch_in_one_message_is_no_guess() -> None:
         (answered("a", "no", isError=True, structuredContent={"exit_code": 2}), ("ok", 2)),
         (answered("a", "no such file", isError=True), ("error", None)),
         (answered("a", "x\n\nCommand timed out after 5 seconds", isError=True), ("timeout", None)),
+        (answered("a", "x", structuredContent={"timed_out": True}), ("timeout", None)),
         (answered("a", "The user has declined to run this tool. DO NOT"), ("rejected", None)),
         (
             {
@@ -120,7 +121,7 @@ def test_a_batch_in_one_message_is_no_guess() -> None:
             ("ok", None),
         ),
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_outcomes(response: dict[str, Any], expected: tuple[str, int | None]) -> None:
     assert outcome_of(response) == expected
@@ -161,7 +162,7 @@ def test_an_answer_stamped_before_its_request_is_its_answer() -> None:
 
 
 def test_what_is_delegated_may_run_in_the_background() -> None:
-    tasks = ({"instructions": "x"}, {"instructions": "x", "async": True})
+    tasks: list[dict[str, Any]] = [{"instructions": "x"}, {"instructions": "x", "async": True}]
     trace = read(
         message("assistant", 1, *(asked(str(i), "delegate", t) for i, t in enumerate(tasks)))
     )
@@ -173,6 +174,12 @@ def test_cut_output_is_not_whole() -> None:
         message("assistant", 1, asked("a", *LS)),
         message("user", 1, answered("a", "x\n\n[Output exceeded. Full output saved to /t.]")),
     )
+    assert trace.calls[0].truncated
+
+
+def test_output_that_was_not_collected_to_its_end_is_cut() -> None:
+    told = answered("a", "x", structuredContent={"exit_code": 0, "output_truncated": True})
+    trace = read(message("assistant", 1, asked("a", *LS)), message("user", 1, told))
     assert trace.calls[0].truncated
 
 

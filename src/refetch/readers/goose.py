@@ -39,7 +39,7 @@ from refetch.readers.failures import failed_as
 from refetch.readers.json_records import mapping, parts, plain
 from refetch.readers.records import Record, record_lists, sniffed_records
 from refetch.readers.sniff import Sniffed, members, small_text
-from refetch.readers.sqlite_file import BROKEN, MAGIC, opened, with_log
+from refetch.readers.sqlite_file import BROKEN, MAGIC, json_in, not_of, opened, with_log
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
 
 NAME = "goose"
@@ -122,13 +122,8 @@ def _database(data: bytes, source: str) -> list[Trace]:
                 traces.append(reading.finished())
     except (*BROKEN, KeyError) as error:
         # A broken schema can hold any bytes, which then stand in SQLite's own messages.
-        raise InputError(
-            source,
-            f"a SQLite database, but not one of Goose: {error}",
-            path="$.messages",
-            expected="the table messages with session_id, role and content_json",
-            found="another database",
-        ) from None
+        columns = "session_id, role and content_json"
+        raise not_of("Goose", source, error, "messages", columns) from None
     if not traces:
         raise InputError(source, "no sessions in this database", expected="at least one session")
     return traces
@@ -144,7 +139,7 @@ def _rows(connection: sqlite3.Connection, query: str, *values: Any) -> Iterator[
 
 def _about(row: dict[str, Any]) -> _Session:
     folder = row.get("working_dir")
-    model = mapping(_raw(row.get("model_config_json"))).get("model_name")
+    model = mapping(json_in(row.get("model_config_json"))).get("model_name")
     return _Session(
         str(row.get("id")),
         folder if isinstance(folder, str) and folder else None,
@@ -156,15 +151,10 @@ def _fields(row: dict[str, Any]) -> dict[str, Raw]:
     created = row.get("created_timestamp")
     return {
         "role": raw_of(str(row["role"])),
-        "content": _raw(row["content_json"]),
+        "content": json_in(row["content_json"]),
         "created": raw_of(created if isinstance(created, int | float) else None),
-        "metadata": _raw(row.get("metadata_json")),
+        "metadata": json_in(row.get("metadata_json")),
     }
-
-
-def _raw(value: Any) -> Raw:
-    data = value if isinstance(value, bytes) else str(value or "").encode("utf-8", "replace")
-    return Raw(data.strip())
 
 
 class _Reading:

@@ -11,7 +11,7 @@ from refetch.model.errors import InputError
 from refetch.readers.blocks import raw_of
 from refetch.readers.records import Record
 from refetch.readers.sniff import members
-from refetch.readers.sqlite_file import BROKEN, opened, with_log
+from refetch.readers.sqlite_file import BROKEN, json_in, not_of, opened, with_log
 
 TABLES = frozenset(("session", "message", "part"))
 _SESSIONS = "SELECT id, parent_id, directory FROM session ORDER BY time_created, id"
@@ -37,13 +37,8 @@ def sessions_in(data: bytes, source: str) -> list[Session]:
         with opened(with_log(data, source)) as connection:
             found = _sessions(connection)
     except BROKEN as error:
-        raise InputError(
-            source,
-            f"a SQLite database, but not one of opencode: {error}",
-            path="$.message",
-            expected="the tables session, message and part",
-            found="another database",
-        ) from None
+        columns = "id, session_id, time_created and data"
+        raise not_of("opencode", source, error, "message", columns) from None
     if not found:
         raise InputError(source, "no sessions in this database", expected="at least one session")
     return found
@@ -54,14 +49,14 @@ def _sessions(connection: sqlite3.Connection) -> list[Session]:
     parents = {own: parent for own, parent, _ in rows}
     listed: dict[Any, list[bytes]] = {}
     for message, data in connection.execute(_PARTS):
-        if members(Raw(part := _bytes(data))):
-            listed.setdefault(message, []).append(part)
+        if members(part := json_in(data)):
+            listed.setdefault(message, []).append(bytes(part))
     messages: dict[Any, list[Record]] = {}
     for own, session, data in connection.execute(_MESSAGES):
         fields = {
             "id": raw_of(str(own)),
             "sessionID": raw_of(str(session)),
-            "info": Raw(_bytes(data)),
+            "info": json_in(data),
             "parts": Raw(b"[" + b",".join(listed.get(own, [])) + b"]"),
         }
         record = Record(fields, f"$.message[{own}]")
@@ -80,8 +75,3 @@ def _root(session: Any, parents: dict[Any, Any]) -> Any:
         session = parent
         seen.add(session)
     return session
-
-
-def _bytes(value: Any) -> bytes:
-    data = value if isinstance(value, bytes) else str(value or "").encode("utf-8", "replace")
-    return data.strip()

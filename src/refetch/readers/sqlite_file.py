@@ -13,6 +13,11 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+from msgspec import Raw
+
+from refetch.model.errors import InputError
 
 MAGIC = b"SQLite format 3\x00"
 BROKEN = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
@@ -44,13 +49,20 @@ def with_log(data: bytes, source: str) -> bytes:
             log.
 
     Raises:
-        one of `BROKEN`, or OSError.
+        InputError: the log cannot be read. Else one of `BROKEN`, or OSError.
     """
     if data[_VERSIONS] != _WAL:
         return data
     beside = source + "-wal"
     # A source may be any text, and Path raises for those that cannot be names.
-    if not os.path.isfile(beside) or not (log := Path(beside).read_bytes()):  # noqa: PTH113
+    if not os.path.isfile(beside):  # noqa: PTH113
+        return data
+    try:
+        log = Path(beside).read_bytes()
+    except OSError as error:
+        why = f"its log cannot be read: {error.strerror}"
+        raise InputError(source, why, path=beside, expected="a readable file") from None
+    if not log:
         return data
     with tempfile.TemporaryDirectory(prefix="refetch-") as folder:
         copy = Path(folder) / "copy.db"
@@ -69,6 +81,23 @@ def tables_of(data: bytes) -> tuple[str, ...]:
             return tuple(str(name) for (name,) in rows)
     except BROKEN:
         return ()
+
+
+def json_in(value: Any) -> Raw:
+    """A cell that holds JSON, as text or bytes; empty for anything else."""
+    data = value if isinstance(value, bytes) else str(value or "").encode("utf-8", "replace")
+    return Raw(data.strip())
+
+
+def not_of(program: str, source: str, error: Exception, table: str, columns: str) -> InputError:
+    """What to raise for another program's database, or a broken one."""
+    return InputError(
+        source,
+        f"a SQLite database, but not one of {program}: {error}",
+        path=f"$.{table}",
+        expected=f"the table {table} with {columns}",
+        found="another database",
+    )
 
 
 def _without_log(data: bytes) -> bytes:

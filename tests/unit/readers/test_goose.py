@@ -214,6 +214,20 @@ def test_a_log_that_is_none_is_passed_over(tmp_path: Path) -> None:
         read_bytes(path.read_bytes(), str(path))
 
 
+def test_a_log_that_cannot_be_read_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = database({"s": [message("assistant", 1, asked("a", *LS))]}, wal=True)
+    Path(tmp_path / "x.db-wal").write_bytes(files["wal"])
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(InputError, match="its log cannot be read: Permission denied"):
+        read_bytes(files["db"], str(tmp_path / "x.db"))
+
+
 @pytest.mark.parametrize("source", ["x" * 5000, "a\0b", "-", "sessions.zip!sessions.db"])
 def test_a_source_that_is_no_file_has_no_log(source: str) -> None:
     files = database({"s": [message("assistant", 1, asked("a", *LS))]}, wal=True)

@@ -17,8 +17,8 @@ Sniff: a SQLite database with the tables `session`, `message` and `part`; the fi
 - Context loss: a summary message or a `compaction` part. A tool part whose `state.time.compacted`
   is set loses its result with the first message after that. A message with an error is shown to
   the model no more, and a step that broke off is not shown to the attempt that follows it.
-- People: user messages that are not made by the program, answered questions, and feedback in place
-  of a permission. Folder: of the message, and of the call (`workdir`). Times: `state.time`. Usage:
+- People: user messages that are not made by the program or by the call that started the session,
+  answered questions, and feedback in place of a permission. Folder: of the message, and of the call (`workdir`). Times: `state.time`. Usage:
   `step-finish` and the message's `tokens`.
 
 What the format cannot tell: what was taken back before a new prompt (it is deleted), how much of
@@ -180,6 +180,8 @@ class _Reading:
             self.build.lose("compaction", context)
         if own is not None and any(_tells_of_a_run(part) for part in listed):
             self.by_people.add(own)
+        if context in self.started and not self.build.turn_of(context):
+            return  # the caller's prompt
         if not listed or not all(_is_made(part) for part in listed):
             said = next((text for part in listed if (text := part.get("text"))), NULL)
             self.build.user_message(said, context)

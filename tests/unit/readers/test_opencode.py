@@ -255,6 +255,8 @@ def test_a_database_holds_sessions_and_those_they_started() -> None:
         ("main", 2, "/w"),
     ]
     assert [e for e in first.events if isinstance(e, ContextStart)] == [ContextStart("ses_2", 1)]
+    assert people(first) == [UserMessage(-1)]
+    assert [f.code for f in check(first).findings] == ["RF103", "RF003"]
     assert len(second.calls) == 1
 
 

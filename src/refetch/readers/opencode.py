@@ -18,8 +18,9 @@ Sniff: a SQLite database with the tables `session`, `message` and `part`; the fi
   is set loses its result with the first message after that. A message with an error is shown to
   the model no more, and a step that broke off is not shown to the attempt that follows it.
 - People: user messages that are not made by the program or by the call that started the session,
-  answered questions, and feedback in place of a permission. Folder: of the message, and of the call (`workdir`). Times: `state.time`. Usage:
-  `step-finish` and the message's `tokens`.
+  answered questions, and feedback in place of a permission.
+- Folder: of the message, and of the call (`workdir`). Times: `state.time`. Usage: `step-finish` and
+  the message's `tokens`.
 
 What the format cannot tell: what was taken back before a new prompt (it is deleted), how much of
 the latest messages a compaction kept, and in the storage folder who started a session (each is a

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from refetch.cost.prices import Prices, prices_of
-from refetch.cost.timeline import Asked, Timeline
+from refetch.cost.timeline import Asked, Carried, Timeline, cached_share
 from refetch.cost.tokens import Tokens, tokens_of, worst
 from refetch.judge.results import result_text
 from refetch.model.finding import Finding, RunReport
@@ -45,6 +45,7 @@ class _Charging:
         self.calls: dict[int, Call] = {}
         for call in trace.calls:
             self.calls.setdefault(call.seq, call)
+        self.lengths: dict[tuple[str, int], int] = {}
         self.prices = prices_of(report.model or trace.model)
         repeats = {f.repeat.seq for f in report.flags if _charged(f) and f.repeat is not None}
         self.wasted = {
@@ -64,13 +65,13 @@ class _Charging:
         result = self._result(call)
         written = tokens_of(call.name + bytes(call.args).decode("utf-8", "replace"))
         carriers = self.timeline.carriers(call)
-        carried = round(result.number) * len(carriers) + round(written.number)
-        source = worst(result.source, written.source) if not carriers else result.source
+        carried = round(result.number) * carriers.requests + round(written.number)
+        source = worst(result.source, written.source) if not carriers.requests else result.source
         cost: dict[str, Any] = {
             "carried_tokens": carried,
             "result_tokens": round(result.number),
             "output_tokens": round(written.number),
-            "later_requests": len(carriers),
+            "later_requests": carriers.requests,
             "source": source,
         }
         if call.seq in self.wasted and (asked := self.timeline.asking(call)[0]) is not None:
@@ -95,8 +96,10 @@ class _Charging:
         if asked.usage is None or following.usage is None:
             return counted
         growth = following.usage.prompt - asked.usage.prompt - asked.usage.output
-        batch = self.timeline.calls.get((call.context, call.turn), [call])
-        length = sum(_length(other) for other in batch)
+        turn = (call.context, call.turn)
+        if turn not in self.lengths:
+            self.lengths[turn] = sum(map(_length, self.timeline.calls.get(turn, [call])))
+        length = self.lengths[turn]
         if growth <= 0 or length <= 0:
             return counted
         return Tokens(growth * _length(call) / length, "measured")
@@ -106,36 +109,28 @@ class _Charging:
         cost: dict[str, Any],
         result: int,
         written: int,
-        carriers: list[Asked],
+        carriers: Carried,
         request: Asked | None,
     ) -> None:
         prices = self.prices
         if prices is None:
             return
         low = high = exact = written * prices.output
-        known = True
-        for asked in carriers:
-            low += result * prices.cached
-            high += result * prices.fresh
-            share = _cached_share(asked)
-            known = known and share is not None
-            exact += result * _blend(prices, share or 0.0)
+        known = carriers.known
+        low += result * prices.cached * carriers.requests
+        high += result * prices.fresh * carriers.requests
+        fresh = carriers.requests - carriers.cached
+        exact += result * (prices.cached * carriers.cached + prices.fresh * fresh)
         if request is not None and request.usage is not None:
             usage = request.usage
             output = max(0, usage.output - written) * prices.output
             low += usage.prompt * prices.cached + output
             high += usage.prompt * prices.fresh + output
-            share = _cached_share(request)
+            share = cached_share(request.usage)
             known = known and share is not None
             exact += usage.prompt * _blend(prices, share or 0.0) + output
         cost["usd_low"], cost["usd_high"] = (exact, exact) if known else (low, high)
         cost["exact"] = known
-
-
-def _cached_share(asked: Asked) -> float | None:
-    if asked.usage is None or asked.usage.cached is None:
-        return None
-    return asked.usage.cached / asked.usage.prompt if asked.usage.prompt else 0.0
 
 
 def _blend(prices: Prices, cached: float) -> float:

@@ -33,14 +33,17 @@ def decide(question: Question) -> Charge | None:
     """All but (d): another context of the same run had it; the earliest such call is named."""
     if not question.resolved.is_read or not question.resolved.identity.known:
         return None
-    had = [
-        entry
-        for entry in question.elsewhere()
-        if {b.reason for b in question.blocks(entry)} == {"other-context"}
-    ]
-    if not had:
+    earliest_first = sorted(question.elsewhere(), key=lambda entry: entry.pos)
+    first = next(
+        (
+            entry
+            for entry in earliest_first
+            if {b.reason for b in question.blocks(entry)} == {"other-context"}
+        ),
+        None,
+    )
+    if first is None:
         return None
-    first = min(had, key=lambda entry: entry.pos)
     return Charge(
         first,
         f"context {first.first.context} had this answer (its turn {first.first.turn})",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -23,7 +24,7 @@ def configured(ctx: click.Context) -> tuple[Settings, UserTools]:
         UsageError: a file is missing or wrong. InputError: no `tools/list` answer.
     """
     config = ctx.params["config"]
-    if config is not None and not Path(config).is_file():
+    if config is not None and not os.path.isfile(config):  # noqa: PTH113 (Path.is_file can raise)
         raise UsageError(f"{config}: no such configuration file")
     settings = load_settings(config, said(ctx))
     found = load_user_tools(config if config is not None else Path())

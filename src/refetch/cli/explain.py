@@ -52,6 +52,7 @@ def _named(topic: str) -> Rule | Reason:
         return ACQUITTAL_REASONS[word]
     known = [name for rule in RULES for name in (rule.code.lower(), rule.name)]
     near = nearest(word, [*known, *ACQUITTAL_REASONS])
+    near = near.upper() if near and near.startswith("rf") else near
     hint = f"did you mean {near}?" if near else "refetch explain lists them all"
     raise UsageError(f"no rule or reason {topic!r}; {hint}")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 from importlib import import_module
 from typing import Any
 
 import click
 
 from refetch import __version__
-from refetch.model.errors import RefetchError
+from refetch.model.errors import RefetchError, nearest
 
 COMMANDS: dict[str, str] = {
     "demo": "Run three scripted agents and check what they did.",
@@ -50,6 +51,26 @@ class _Lazy(click.Group):
 
             click.echo(f"error: {escaped(str(error), keep_newlines=True)}", err=True)
             ctx.exit(2)
+        except OSError as error:
+            if error.errno == errno.EPIPE or error.strerror is None:
+                raise
+            # A place that was asked for and that the system refuses, wherever it was touched.
+            from refetch.reports.escape import escaped
+
+            place = f"{error.filename}: " if error.filename is not None else ""
+            click.echo(f"error: {escaped(place + error.strerror)}", err=True)
+            ctx.exit(2)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = nearest(args[0], COMMANDS) if args else None
+            if near is None:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean {near}?", ctx) from None
 
 
 @click.group(

@@ -131,6 +131,15 @@ def plain(raw: Raw | None) -> Any:
         return None
 
 
+def epoch_seconds(value: object) -> float | None:
+    """A time in seconds or, as its size tells, milliseconds; None where it is no number of such."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if not abs(value) < 1e300:  # NaN, infinity, an integer that no float holds
+        return None
+    return value / 1000 if value > 1e11 else value
+
+
 def mapping(raw: Raw | None) -> dict[str, Any]:
     """A JSON object decoded as it is; empty for anything else."""
     value = plain(raw)

@@ -21,7 +21,7 @@ from msgspec import Raw
 
 from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import raw_of
-from refetch.readers.json_records import mapping, plain
+from refetch.readers.json_records import epoch_seconds, mapping, plain
 from refetch.readers.records import Record, record_lists, sniffed_records
 from refetch.readers.sniff import Sniffed, small_text
 from refetch.readers.span_attributes import arguments, asked_in, people_in, structure, told_in
@@ -198,6 +198,4 @@ def _usage(outputs: dict[str, Any]) -> dict[str, Any]:
 
 def _time(raw: Raw) -> float | str | None:
     value = plain(raw)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return value / 1000 if value > 1e11 else value
-    return value if isinstance(value, str) else None
+    return value if isinstance(value, str) else epoch_seconds(value)

@@ -30,7 +30,7 @@ from refetch.model.native import lines_of
 from refetch.model.trace import MAIN, ContextStart, Problem, Trace, Write
 from refetch.readers.blocks import EMPTY, NULL, beginning
 from refetch.readers.failures import failed_as
-from refetch.readers.json_records import mapping, parts, plain
+from refetch.readers.json_records import epoch_seconds, mapping, parts, plain
 from refetch.readers.records import Record, record_lists, sniffed_records
 from refetch.readers.sniff import Sniffed, members, small_text
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
@@ -227,6 +227,4 @@ def _is_that(request: OpenCall | str, name: str, args: Raw) -> bool:
 
 def _time(record: Record) -> float | str | None:
     value = next((plain(record.fields[k]) for k in _TIMES if k in record.fields), None)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return value / 1000 if value > 1e11 else value
-    return value if isinstance(value, str) else None
+    return value if isinstance(value, str) else epoch_seconds(value)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from refetch.model.errors import InputError, RefetchError, UsageError
+from refetch.model.errors import InputError, RefetchError, UsageError, nearest
 from refetch.model.trace import Call, Trace
 from refetch.readers.blocks import one_line
 from refetch.readers.sniff import (
@@ -181,7 +181,9 @@ def reader_named(name: str) -> Reader:
     for plugin in plugins():
         if plugin.name == name:
             return plugin
-    raise UsageError(f"unknown input format {name!r}; known: {', '.join(format_names())}")
+    near = nearest(name, format_names())
+    hint = f"did you mean {near}?" if near else f"known: {', '.join(format_names())}"
+    raise UsageError(f"unknown input format {name!r}; {hint}")
 
 
 def claim(sniffed: Sniffed) -> Reader | None:

@@ -116,7 +116,7 @@ def _played(
         if _takes_tracer(agent):
             return agent(fixture.task, tools, tracer)
         return agent(fixture.task, {n: _own_turn(tracer, tool) for n, tool in tools.items()})
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # an agent that ends the program has not passed
         raise FixtureError(f"{fixture.source}: the agent raised {describe(error)}") from error
 
 
@@ -130,21 +130,33 @@ def _own_turn(tracer: ToolTracer, tool: Callable[..., Any]) -> Callable[..., Any
     return functools.update_wrapper(turned, tool)
 
 
+def agent_place(name: str) -> tuple[str, str]:
+    """Module and callable of `module:callable`.
+
+    Raises:
+        UsageError: it is spelled otherwise.
+    """
+    module, colon, attribute = name.partition(":")
+    if not colon or not module or not attribute:
+        raise UsageError(f"an agent is named module:callable, not {name!r}")
+    return module, attribute
+
+
 def imported_agent(name: str) -> Agent:
     """The callable that `module:callable` names.
 
     Raises:
         UsageError: there is none.
     """
-    module, colon, attribute = name.partition(":")
-    if not colon or not module or not attribute:
-        raise UsageError(f"an agent is named module:callable, not {name!r}")
+    module, attribute = agent_place(name)
     try:
         found: Any = importlib.import_module(module)
         for part in attribute.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:
         raise UsageError(f"agent {name!r}: {error}") from None
+    except (Exception, SystemExit) as error:  # whatever a module does when it is imported
+        raise UsageError(f"agent {name!r}: importing it raised {describe(error)}") from error
     if not callable(found):
         raise UsageError(f"agent {name!r} is not callable")
     agent: Agent = found

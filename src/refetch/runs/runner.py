@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from typing import Any
 import msgspec
 
 from refetch.model.errors import UsageError
+from refetch.replay.replaying import agent_place
 from refetch.runs.store import RUN_FILE, VERSION, RunInfo, slug, write_json
 
 
@@ -20,18 +22,23 @@ def load_task(task: str) -> Any:
     """A task by name, or the JSON or text in a file.
 
     Raises:
-        UsageError: a JSON file that is broken.
+        UsageError: a file that cannot be read, or is JSON and broken or no task.
     """
     path = Path(task)
-    if not path.is_file():
+    if not os.path.isfile(path):  # noqa: PTH113 (a task in words can be longer than a path)
         return task
-    text = path.read_text("utf-8", "replace")
+    try:
+        text = path.read_text("utf-8", "replace")
+    except OSError as error:
+        raise UsageError(f"{task}: cannot be read: {error.strerror}") from None
     if path.suffix != ".json":
         return {"name": path.stem, "text": text}
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{task}: no valid JSON: {error}") from None
+    if not isinstance(value, dict | str):
+        raise UsageError(f"{task}: a task is a text or an object, not {text.strip()[:20]!r}")
     return {"name": path.stem, **value} if isinstance(value, dict) else value
 
 
@@ -48,14 +55,20 @@ def run_many(
     """Run and yield each run as it ends. Runs that are there already are kept with `resume`.
 
     Raises:
-        UsageError: the folder holds runs and `resume` was not asked for.
+        UsageError: the agent has no name of a callable, the folder cannot be made, or it holds runs
+            and `resume` was not asked for.
     """
+    agent_place(agent)
     name = task if isinstance(task, str) else str(task.get("name", "task"))
     base = out / slug(name)
     folders = [base / f"run-{number:03d}" for number in range(1, runs + 1)]
-    there = [folder for folder in folders if (folder / RUN_FILE).is_file()]
+    there = [folder for folder in folders if os.path.isfile(folder / RUN_FILE)]  # noqa: PTH113
     if there and not resume:
         raise UsageError(f"{base} holds runs already: --resume keeps them, or name another folder")
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{base}: cannot be made: {error.strerror}") from None
     waiting = [
         (number, folder) for number, folder in enumerate(folders, 1) if not _finished(folder)
     ]
@@ -82,14 +95,15 @@ def _finished(folder: Path) -> bool:
 
 def _one(agent: str, task: Any, name: str, folder: Path, number: int, timeout: float) -> RunInfo:
     folder.mkdir(parents=True, exist_ok=True)
-    command = [
-        sys.executable, "-m", "refetch.runs.worker", agent, json.dumps(task), str(folder),
-        str(number),
-    ]  # fmt: skip
+    # By standard input, since a command line has a limit that a task in a file has not.
+    spelled = json.dumps(task).encode()
+    command = [sys.executable, "-m", "refetch.runs.worker", agent, str(folder), str(number)]
     error = None
     with (folder / "output.txt").open("wb") as output:
         try:
-            subprocess.run(command, stdout=output, stderr=output, timeout=timeout, check=False)  # noqa: S603
+            subprocess.run(  # noqa: S603
+                command, input=spelled, stdout=output, stderr=output, timeout=timeout, check=False
+            )
         except subprocess.TimeoutExpired:
             error = ("timeout", f"took longer than {timeout:g} s")
     file = folder / RUN_FILE

@@ -1,7 +1,8 @@
-"""One run in a process of its own: `python -m refetch.runs.worker AGENT TASK FOLDER NUMBER`.
+"""One run in a process of its own: `python -m refetch.runs.worker AGENT FOLDER NUMBER`.
 
-The agent is called as `agent(task, tracer)`; it may be a coroutine function. What it returns may
-say whether it succeeded: True or False, or a mapping or object with `success`.
+The task is JSON on standard input. The agent is called as `agent(task, tracer)`; it may be a
+coroutine function. What it returns may say whether it succeeded: True or False, or a mapping or
+object with `success`.
 """
 
 from __future__ import annotations
@@ -64,6 +65,6 @@ def success_of(answer: Any) -> bool | None:
 
 if __name__ == "__main__":
     sys.path.insert(0, "")
-    _, agent_name, task_text, folder_name, run_number = sys.argv
-    done = run_once(agent_name, json.loads(task_text), Path(folder_name), int(run_number))
+    _, agent_name, folder_name, run_number = sys.argv
+    done = run_once(agent_name, json.load(sys.stdin.buffer), Path(folder_name), int(run_number))
     sys.exit(0 if done.outcome == "finished" else 1)

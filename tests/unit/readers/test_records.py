@@ -10,6 +10,7 @@ from msgspec import Raw
 
 from refetch.model.errors import InputError
 from refetch.model.trace import Problem
+from refetch.readers.json_records import epoch_seconds
 from refetch.readers.records import Record, RecordList, logged, record_lists, run_of
 from refetch.readers.sniff import members
 
@@ -80,3 +81,15 @@ def test_what_a_log_wraps(value: dict[str, Any], path: str | None) -> None:
 def test_runs_of_a_log() -> None:
     assert run_of(record({"trace_id": "t", "session_id": "s"})) == "s"
     assert run_of(record({"session_id": 5})) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        (5, 5), (1_700_000_000, 1_700_000_000), (1_700_000_000_500, 1_700_000_000.5), (-1, -1),
+        (10**400, None), (-(10**400), None), (float("nan"), None), (float("inf"), None),
+        (True, None), ("5", None), (None, None), ([], None), ({}, None),
+    ],
+)  # fmt: skip
+def test_times_as_numbers(value: object, seconds: float | None) -> None:
+    assert epoch_seconds(value) == seconds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 _OBJECTS = 200_000
@@ -12,6 +13,7 @@ usual 700 make the search a tenth of the work."""
 
 def main() -> None:
     """Run the command line and leave the process with its exit code: 0, 1 or 2 (SPEC 12)."""
+    _open_streams()
     if sys.argv[1:] in (["--version"], ["-V"]):
         # Answered before click is imported: scripts ask this often.
         from refetch import __version__
@@ -25,3 +27,13 @@ def main() -> None:
         program(prog_name="refetch")
     finally:
         gc.freeze()  # what dies with the process need not be searched for garbage first
+
+
+def _open_streams() -> None:
+    """Give a stream that was closed before the program began a place that holds nothing.
+
+    Otherwise the next file that is opened would become standard output.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123

@@ -28,7 +28,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         "check {}", "check {}.jsonl", "check t.jsonl -o {}", "check t.jsonl --config {}",
         "check t.jsonl --known {}", "check t.jsonl --write-known {}",
-        "check t.jsonl --mcp-tools {}", "show {}", "report t.jsonl -o {}", "report {}", "tools {}", "tools --commands {}",
+        "check t.jsonl --mcp-tools {}", "show {}", "report t.jsonl -o {}", "report {}",
+        "tools {}", "tools --commands {}",
         "convert {} -o x", "capture {}", "capture t.jsonl -o {}", "replay {}",
         "baseline record {} --name x", "baseline record . --name x --root {}", "baseline show {}",
         "baseline show x --root {}", "compare {} --baseline x", "compare . --baseline {}",

@@ -84,3 +84,27 @@ def test_a_reader_that_stops_early_sees_no_traceback(tmp_path: Path) -> None:
     done = subprocess.run(["/bin/sh", "-c", shell], capture_output=True, text=True, check=False)
     assert done.stdout.startswith("r · 2 calls")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes streams with a shell")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("check sloppy", 1), ("check sloppy -o r.json", 1), ("check -", 2), ("show sloppy", 0),
+        ("demo", 0), ("tools", 0), ("tools --commands -", 0), ("explain", 0), ("--version", 0),
+        ("capture sloppy", 0), ("convert EXAMPLE -o -", 0), ("--help", 0), ("check nowhere", 2),
+    ],
+)  # fmt: skip
+def test_streams_that_are_closed(tmp_path: Path, words: str, code: int, closed: str) -> None:
+    words = words.replace("EXAMPLE", str(EXAMPLES / "release-notes.jsonl"))
+    command = f'exec "$1" -m refetch {words} {closed}'
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(
+        ["sh", "-c", command, "sh", sys.executable],
+        stdin=subprocess.DEVNULL, capture_output=True, cwd=tmp_path, env=env, check=False,
+    )  # fmt: skip
+    assert b"Traceback" not in done.stderr
+    assert done.returncode == code
+    if "r.json" in words:
+        assert (tmp_path / "r.json").read_bytes().startswith(b"{")

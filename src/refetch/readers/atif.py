@@ -27,11 +27,19 @@ from msgspec import Raw
 
 from refetch.model.errors import InputError
 from refetch.model.trace import MAIN, ContextStart, Problem, Trace
-from refetch.readers.blocks import EMPTY, NULL, beginning, like_error, starts_with, whole_text
+from refetch.readers.blocks import (
+    EMPTY,
+    NULL,
+    beginning,
+    begins,
+    like_error,
+    starts_with,
+    whole_text,
+)
 from refetch.readers.carried import KEY, restored
 from refetch.readers.gemini_cli import without_process_ids
-from refetch.readers.json_records import Lenient, mapping, parts
-from refetch.readers.sniff import Sniffed, document_of, elements, members, small_text
+from refetch.readers.json_records import Lenient, mapping, parts, plain
+from refetch.readers.sniff import Sniffed, document_of, members, small_text
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
 
 NAME = "atif"
@@ -43,6 +51,9 @@ _NOT_PEOPLE = re.compile(
     r"|command-name|INSTRUCTIONS|turn_aborted)|# AGENTS\.md instructions|\[Request interrupted)"
 )
 _EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,9})\b")
+_CODE_FIRST = (b"Exit code ", b"Error: Exit code ")
+_FAILED = re.compile(rb'"is_error"\s*:\s*true')
+_TAIL = 400
 _PROCESS_IDS = b"Process Group PGID: "
 _REFUSED = (b"The user doesn't want to", b"[Request interrupted", b"patch rejected by user")
 
@@ -97,13 +108,12 @@ def read(data: bytes, source: str) -> list[Trace]:
         InputError: there is no list of steps.
     """
     document = document_of(data)
-    if not elements(document.get("steps")):
-        raise InputError(source, "no steps", path="$.steps", expected="a list of steps")
     converted = _converted(document, source)
     if converted is not None:
         return [converted]
     reading = _Reading(source, document)
-    reading.trajectory(document, MAIN, "$")
+    if not reading.trajectory(document, MAIN, "$"):
+        raise InputError(source, "no steps", path="$.steps", expected="a list of steps")
     return [reading.build.trace(order="inferred" if reading.several else "recorded")]
 
 
@@ -147,9 +157,10 @@ class _Reading:
         self.several = False
         self._sidechain = False
 
-    def trajectory(self, document: dict[str, Raw], context: str, path: str) -> None:
-        """Take the steps of a trajectory, then its sub-agents."""
-        for index, step in enumerate(_step.decode_list(document.get("steps"))):
+    def trajectory(self, document: dict[str, Raw], context: str, path: str) -> bool:
+        """Take the steps of a trajectory, then its sub-agents; False where it has no steps."""
+        steps = _step.decode_list(document.get("steps"))
+        for index, step in enumerate(steps):
             place = f"{path}.steps[{index}]"
             if step is None:
                 self.build.problems.append(
@@ -171,6 +182,7 @@ class _Reading:
                 )
             )
             self.trajectory(inner, name, f"{path}.subagent_trajectories[{index}]")
+        return bool(steps)
 
     def _step(self, step: _Step, context: str, path: str) -> None:
         extra = mapping(step.extra) if memoryview(step.extra) else {}
@@ -212,10 +224,13 @@ class _Reading:
         cwd = extra.get("cwd")
         fields: dict[str, Any] = {"cwd": cwd if isinstance(cwd, str) else self.cwd}
         sent = detail.get("raw_arguments") if isinstance(detail, dict) else None
-        if not isinstance(sent, str):
-            sent = mapping(asked.extra).get("raw_arguments")
+        if not isinstance(sent, str) and len(asked.extra):
+            sent = members(asked.extra).get("raw_arguments")
+            sent = plain(sent) if sent is not None and begins(sent, b'"') else None
         fields["raw_args"] = sent if isinstance(sent, str) else None
-        folder = mapping(asked.arguments).get("workdir")
+        folder = None
+        if b'"workdir"' in bytes(asked.arguments):
+            folder = mapping(asked.arguments).get("workdir")
         if isinstance(folder, str):
             base = fields["cwd"]
             absolute = folder.startswith(("/", "~")) or base is None
@@ -241,18 +256,18 @@ class _Reading:
 def _answer(call: OpenCall, answer: _Result, detail: Any) -> None:
     metadata = detail.get("metadata") if isinstance(detail, dict) else None
     code = metadata.get("exit_code") if isinstance(metadata, dict) else None
-    failed = b'"is_error":true' in bytes(answer.extra).replace(b" ", b"")
     content = answer.content
-    if code is None and (stated := _EXIT.match(beginning(content, 60))):
-        code = int(stated[1])
-    if _PROCESS_IDS in bytes(content):
+    if code is None and starts_with(content, *_CODE_FIRST):
+        stated = _EXIT.match(beginning(content, 60))
+        code = int(stated[1]) if stated else None
+    if _PROCESS_IDS in bytes(memoryview(content)[-_TAIL:]):
         hashed = without_process_ids(content)
         call.answer(content, "ok", hashed=hashed, exit_code=code)
     elif isinstance(code, int):
         call.answer(content, "ok", exit_code=code)
     elif starts_with(content, *_REFUSED):
         call.answer(content, "rejected", error=beginning(content))
-    elif failed:
+    elif len(answer.extra) and _FAILED.search(answer.extra):
         call.answer(content, "error", error=beginning(content))
     elif like_error(content):
         call.answer(content, "unknown", error=beginning(content))

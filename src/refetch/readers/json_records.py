@@ -35,7 +35,7 @@ class Lenient(Generic[T]):
     """Decodes objects of one shape; a member of another type than the shape's becomes its default.
 
     Every field of the shape needs a default. Members that are objects, or lists of objects, of
-    another shape are treated alike.
+    another shape are treated alike; in a list of `shape | None` None stands for what is no object.
     """
 
     def __init__(self, shape: type[T]) -> None:
@@ -88,13 +88,16 @@ def _reader_of(kind: Any) -> Any:
     options = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
     for option in options:
         inner = (typing.get_args(option) or (None,))[0] if _is_list(option) else option
+        keeps_places = isinstance(inner, types.UnionType)
+        if keeps_places:
+            inner = typing.get_args(inner)[0]
         if isinstance(inner, type) and issubclass(inner, msgspec.Struct):
             lenient: Lenient[Any] = Lenient(inner)
             if inner is option:
                 return lenient.decode
-            return lambda raw: [
-                item for part in parts(raw) if (item := lenient.decode(part)) is not None
-            ]
+            if keeps_places:
+                return lenient.decode_list
+            return lambda raw: [item for item in lenient.decode_list(raw) if item is not None]
     decoder = msgspec.json.Decoder(kind)
 
     def read(raw: Raw) -> Any:

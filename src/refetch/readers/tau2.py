@@ -28,7 +28,7 @@ from msgspec import Raw
 from refetch.model.errors import InputError
 from refetch.model.trace import MAIN, ContextStart, Problem, Trace
 from refetch.readers.blocks import beginning, starts_with
-from refetch.readers.json_records import Lenient, mapping, parts, plain
+from refetch.readers.json_records import Lenient, mapping, plain
 from refetch.readers.sniff import Sniffed, document_of, members
 from refetch.readers.trace_builder import TraceBuilder
 
@@ -80,7 +80,7 @@ class _Simulation(msgspec.Struct, gc=False):
     id: Raw = Raw()
     task_id: Raw = Raw()
     trial: Raw = Raw()
-    messages: Raw = Raw()
+    messages: list[_Message | None] | None = None
 
 
 _message = Lenient(_Message)
@@ -106,18 +106,16 @@ def read(data: bytes, source: str) -> list[Trace]:
         InputError: the file holds no simulation.
     """
     document = document_of(data)
-    listed = parts(document["simulations"]) if "simulations" in document else parts(data)
     prefix = "$.simulations" if document else "$"
     models = _models(document)
     traces = []
     problems = []
-    for index, raw in enumerate(listed):
-        simulation = _simulation.decode(raw)
+    for index, one in enumerate(_simulation.decode_list(document.get("simulations", data))):
         path = f"{prefix}[{index}]"
-        if simulation is None or not memoryview(simulation.messages):
+        if one is None or one.messages is None:
             problems.append(Problem(source, "no `messages`", None, path, "a simulation"))
             continue
-        traces.append(_Reading(source, simulation, path, models).trace())
+        traces.append(_Reading(source, one, one.messages, path, models).trace())
     if not traces:
         raise InputError(
             source, "no simulations", path=prefix, expected="simulations with `messages`"
@@ -137,7 +135,12 @@ def _models(document: dict[str, Raw]) -> dict[str, str | None]:
 
 class _Reading:
     def __init__(
-        self, source: str, simulation: _Simulation, path: str, models: dict[str, str | None]
+        self,
+        source: str,
+        simulation: _Simulation,
+        messages: list[_Message | None],
+        path: str,
+        models: dict[str, str | None],
     ) -> None:
         ids = [plain(raw) for raw in (simulation.id, simulation.task_id, simulation.trial)]
         self.build = TraceBuilder(source, NAME)
@@ -145,7 +148,7 @@ class _Reading:
         self.build.model = models[MAIN]
         self.models = models
         self.path = path
-        self.messages = _message.decode_list(simulation.messages)
+        self.messages = messages
         self.two = any(
             call.requestor == USER
             for message in self.messages

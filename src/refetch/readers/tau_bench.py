@@ -20,7 +20,7 @@ from msgspec import Raw
 from refetch.model.errors import InputError
 from refetch.model.trace import MAIN, Problem, Trace
 from refetch.readers.blocks import beginning, starts_with
-from refetch.readers.json_records import Lenient, parts, plain
+from refetch.readers.json_records import Lenient, plain
 from refetch.readers.openai_chat import arguments_of
 from refetch.readers.sniff import Sniffed
 from refetch.readers.trace_builder import TraceBuilder
@@ -49,10 +49,9 @@ class _Message(msgspec.Struct, gc=False):
 class _Run(msgspec.Struct, gc=False):
     task_id: Raw = Raw()
     trial: Raw = Raw()
-    traj: Raw = Raw()
+    traj: list[_Message | None] | None = None
 
 
-_message = Lenient(_Message)
 _run = Lenient(_Run)
 
 
@@ -69,22 +68,21 @@ def read(data: bytes, source: str) -> list[Trace]:
     """
     traces = []
     problems = []
-    for index, raw in enumerate(parts(data)):
-        run = _run.decode(raw)
-        if run is None or not memoryview(run.traj):
+    for index, run in enumerate(_run.decode_list(data)):
+        if run is None or run.traj is None:
             problems.append(Problem(source, "no `traj`", None, f"$[{index}]", "a run"))
             continue
-        traces.append(_trace(run, index, source))
+        traces.append(_trace(run, run.traj, index, source))
     if not traces:
         raise InputError(source, "no runs", expected="a list of runs with `traj`", found="none")
     traces[0].problems.extend(problems)
     return traces
 
 
-def _trace(run: _Run, index: int, source: str) -> Trace:
+def _trace(run: _Run, messages: list[_Message | None], index: int, source: str) -> Trace:
     build = TraceBuilder(source, NAME)
     build.run = f"idx={index}|task={plain(run.task_id)}|trial={plain(run.trial)}"
-    for place, message in enumerate(_message.decode_list(run.traj)):
+    for place, message in enumerate(messages):
         path = f"$[{index}].traj[{place}]"
         if message is None:
             build.problems.append(Problem(source, "not a message", None, path, "an object"))
@@ -122,6 +120,6 @@ def _answer(build: TraceBuilder, message: _Message) -> None:
 
 def outcome_of(content: Raw) -> str:
     """What a tool's answer says about the call."""
-    if starts_with(content, b"Unknown action"):
-        return "not-executed"
-    return "error" if starts_with(content, b"Error") else "ok"
+    if not starts_with(content, b"Unknown action", b"Error"):
+        return "ok"
+    return "error" if starts_with(content, b"Error") else "not-executed"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 from msgspec import Raw
 from xxhash import xxh3_128_hexdigest
@@ -30,6 +32,7 @@ _LIKE_ERRORS = (
     b'{\\"status\\":\\"error\\"',
 )
 _QUOTE = 0x22
+_MORE = re.compile(r"trailing characters \(byte (\d+)\)")
 _WORD = 16
 _any = msgspec.json.Decoder()
 _string = msgspec.json.Decoder(str)
@@ -96,11 +99,7 @@ def beginning(raw: Raw | memoryview, size: int = 200) -> str:
         if view[0] not in b"[{" or at < 0:
             return ""
         view = view[at:]
-    if len(view) > size:
-        return _cut_string(bytes(view[:size]))
-    text = bytes(view)
-    end = _end_of_string(text)
-    return _cut_string(text if end < 0 else text[: end + 1])
+    return _cut_string(bytes(view[:size]))
 
 
 def one_line(raw: Raw) -> Raw:
@@ -108,10 +107,9 @@ def one_line(raw: Raw) -> Raw:
 
     Inside a JSON string a line break is always escaped, so every bare one is mere layout.
     """
-    view = memoryview(raw)
-    if not view or view[0] == _QUOTE:
+    if begins(raw, b'"'):
         return raw
-    text = bytes(view)
+    text = bytes(raw)
     if b"\n" not in text and b"\r" not in text:
         return raw
     return Raw(text.replace(b"\n", b" ").replace(b"\r", b" "))
@@ -145,28 +143,20 @@ def ending(raw: Raw | memoryview, size: int = 200) -> str:
     return text.replace("\\n", "\n").replace('\\"', '"')
 
 
-def _end_of_string(text: bytes) -> int:
-    at = text.find(b'"', 1)
-    while at > 0:
-        slashes = len(text[:at]) - len(text[:at].rstrip(b"\\"))
-        if slashes % 2 == 0:
-            return at
-        at = text.find(b'"', at + 1)
-    return -1
-
-
 def _cut_string(text: bytes) -> str:
     """Decode a JSON string that may be cut anywhere, escapes and characters included."""
-    end = _end_of_string(text)
-    if end > 0:
-        text = text[: end + 1]
     for drop in range(12):
-        body = text if drop == 0 and end > 0 else text[: len(text) - drop] + b'"'
         try:
-            return _string.decode(body)
-        except _BROKEN:
-            continue
-    return ""
+            return _string.decode(text[: len(text) - drop] + b'"')
+        except _BROKEN as error:
+            ended = _MORE.search(str(error))
+        if ended:
+            text = text[: int(ended[1]) - 1].rstrip()
+            break
+    try:
+        return _string.decode(text)
+    except _BROKEN:
+        return ""
 
 
 def whole_text(raw: Raw) -> str:

@@ -24,7 +24,7 @@ from msgspec import Raw
 
 from refetch.model.errors import InputError
 from refetch.model.trace import Problem, Trace
-from refetch.readers.blocks import raw_of
+from refetch.readers.blocks import EMPTY, begins, raw_of
 from refetch.readers.json_records import Lenient, mapping, plain
 from refetch.readers.sniff import Sniffed, document_of, members, small_text
 from refetch.readers.span_attributes import (
@@ -40,6 +40,7 @@ from refetch.readers.span_tree import Span, SpanTree
 from refetch.readers.trace_builder import TASK_CHARS, TraceBuilder
 
 NAME = "langfuse"
+_TOOL_MESSAGE = b"tool_call_id"
 _KINDS = {"TOOL": "tool", "GENERATION": "model", "AGENT": "agent"}
 
 
@@ -100,10 +101,12 @@ def _span(found: _Observation, path: str) -> Span:
     metadata = metadata if isinstance(metadata, dict) else {}
     attributes = structure(metadata.get("attributes"))
     attributes = attributes if isinstance(attributes, dict) else {}
-    output = structure(plain(found.output))
     kind = _KINDS.get(found.type.upper()) or kind_of(attributes)
     if kind == "model" and found.type.upper() not in _KINDS:
         kind = "other"  # Langfuse calls every request a generation
+    output = None
+    if kind == "model" or _TOOL_MESSAGE in bytes(found.output):
+        output = structure(plain(found.output))
     message = output if _is_tool_message(output) else None
     span = Span(
         id=found.id or path,
@@ -135,15 +138,18 @@ def _is_tool_message(output: Any) -> bool:
 
 
 def _tool(span: Span, found: _Observation, message: dict[str, Any] | None) -> None:
-    sent, answer = plain(found.input), plain(found.output)
+    sent = plain(found.input)
     if sent is not None and not memoryview(span.args):
         span.args, span.raw_args = arguments(sent)
     if message is not None:
         span.call_id = span.call_id or message["tool_call_id"]
-        answer = message.get("content")
         span.failed = message.get("status") == "error"
-    if answer is not None and not memoryview(span.result):
-        span.result = raw_of(answer)
+    if not memoryview(span.result):
+        if message is None and begins(found.output, b'"'):
+            span.result = found.output
+            return
+        answer = plain(found.output) if message is None else message.get("content")
+        span.result = EMPTY if answer is None else raw_of(answer)
 
 
 def _model(span: Span, found: _Observation, output: Any) -> None:

@@ -257,11 +257,11 @@ def _settle(trace: Trace, spread: bool) -> None:
         if type(event) is not Call:
             continue
         args, result = event.args, event.result
-        if not memoryview(args):
+        if not len(args):
             args = _UNSAID.args
         elif spread:
             args = one_line(args)
-        if not memoryview(result):
+        if not len(result):
             result = _UNSAID.result
         elif spread:
             result = one_line(result)

@@ -189,3 +189,18 @@ def test_a_command_that_did_not_end_by_itself(output: str, outcome: str, status:
 def test_nothing_readable_is_an_error() -> None:
     with pytest.raises(InputError):
         read_bytes(b"5\n", input_format="gemini-cli")
+
+
+def test_one_odd_result_changes_nothing_about_the_others() -> None:
+    """The usual form is read in one pass, everything else the long way."""
+    usual = [
+        gemini(tool("a", {"x": 1}, "one"), tool("b", {}, "no", "error", "error"), key="m1"),
+        user("go on"),
+        gemini(tool("run_shell_command", {"command": "x"}, printed(3)), tool("c", {}, None)),
+    ]
+    odd = tool("d", {}, "two")
+    odd["result"][0]["functionResponse"]["response"]["more"] = 1
+    for last in (odd, tool("d", {}, 5), {**odd, "result": "text"}):  # type: ignore[arg-type]
+        trace = read(*usual, gemini(last, key="m3"))
+        assert trace.calls[:-1] == read(*usual).calls
+        assert trace.calls[-1].status == "ok"

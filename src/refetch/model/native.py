@@ -26,6 +26,7 @@ from refetch.model.trace import (
 )
 
 VERSION = 1
+_RETURN = 0x0D
 
 
 class Header(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -74,9 +75,8 @@ def lines_of(data: bytes | memoryview) -> Iterator[tuple[int, memoryview]]:
         if end < 0:
             end = size
         number += 1
-        line = view[start:end]
-        if line and bytes(line[:2]) != b"\r":
-            yield number, line
+        if end - start > 1 or (end > start and view[start] != _RETURN):
+            yield number, view[start:end]
         start = end + 1
 
 

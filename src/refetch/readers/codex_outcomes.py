@@ -123,7 +123,7 @@ def outcome_of(output: Raw) -> Outcome:
 def _is_cut(result: Raw) -> bool:
     text = bytes(result)
     # Looking for the words first costs a tenth of the pattern.
-    return any(word in text for word in _CUT_WORDS) and bool(_CUT.search(text))
+    return any(words in text for words in _CUT_WORDS) and bool(_CUT.search(text))
 
 
 def _unpacked(output: Raw) -> Outcome | None:
@@ -136,18 +136,24 @@ def _unpacked(output: Raw) -> Outcome | None:
         return None
     code = found.metadata.exit_code if found.metadata else None
     result = found.output if memoryview(found.output) else raw_of("")
-    start = beginning(result, 120)
-    if _TIMED_OUT.match(start):
+    if (start := _out_of_time(result)) is not None:
         return Outcome(result, "timeout", code, start)
     return Outcome(result, "ok", code, truncated=_is_cut(result))
+
+
+def _out_of_time(result: Raw) -> str | None:
+    """What a result that begins with words about a timeout begins with."""
+    if b"timed out" not in (head := bytes(memoryview(result)[:120])) and b"Timeout" not in head:
+        return None
+    start = beginning(result, 120)
+    return start if _TIMED_OUT.match(start) else None
 
 
 def _with_header(output: Raw, header: re.Match[bytes]) -> Outcome:
     """The text behind the header, which names times that no second run repeats."""
     code = header["exit"] or header["code"]
     result = Raw(b'"' + bytes(memoryview(output)[header.end() :]))
-    start = beginning(result, 120)
-    if _TIMED_OUT.match(start):
+    if (start := _out_of_time(result)) is not None:
         return Outcome(result, "timeout", int(code) if code else None, start)
     return Outcome(
         result,

@@ -24,7 +24,6 @@ message that was not rejected: such a call has no arguments.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -43,6 +42,7 @@ _FENCES = tuple(
 _RAN = re.compile(rb'"<returncode>(-?\d{1,9})</returncode>')
 _OUTPUT = re.compile(rb'"<returncode>-?\d{1,9}</returncode>\\n<output>\\n')
 _OUTPUT_END = b'</output>"'
+_CUT = b"<elided_chars>"
 _KILLED = re.compile(r"timed out", re.IGNORECASE)
 _SUBMITS = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT")
 _REFUSED = (b"Command not executed", b"Commands not executed")
@@ -202,7 +202,7 @@ class _Reading:
             return
         text, _, path = self.unsettled
         self.unsettled = None
-        fences = [found for fence in _FENCES for found in [fence.findall(text)] if found]
+        fences = [found for fence in _FENCES if (found := fence.findall(text))]
         single = next((found[0] for found in fences if len(found) == 1), None)
         ran = answer is not None and _says_it_ran(answer)
         if ran or (single is not None and fences and len(fences[0]) == 1):
@@ -237,14 +237,12 @@ class _Reading:
             self.build.user_message(text)
 
     def _result(self, call: OpenCall, content: Raw, extra: _Extra, last: bool) -> None:
-        fields: dict[str, Any] = {}
         if extra.exception_info and _KILLED.search(extra.exception_info):
             call.answer(content, "timeout", error=extra.exception_info[:200])
         elif ran := _RAN.match(memoryview(content)):
             code = int(ran[1])
             shown = _output_of(content)
-            fields["truncated"] = b"<elided_chars>" in bytes(content)
-            call.answer(shown, "ok", exit_code=code, hashed=shown, **fields)
+            call.answer(shown, "ok", exit_code=code, truncated=_CUT in bytes(content))
         elif extra.returncode is not None:
             call.answer(content, "ok", exit_code=extra.returncode)
         elif starts_with(content, b"The last command"):
@@ -280,4 +278,4 @@ def _output_of(content: Raw) -> Raw:
     start = _OUTPUT.match(view)
     if start is None or bytes(view[-len(_OUTPUT_END) :]) != _OUTPUT_END:
         return content
-    return Raw(b'"' + bytes(view[start.end() : -len(_OUTPUT_END)]) + b'"')
+    return Raw(b"".join((b'"', view[start.end() : -len(_OUTPUT_END)], b'"')))

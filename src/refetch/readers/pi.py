@@ -30,7 +30,7 @@ from msgspec import Raw
 
 from refetch.model.trace import Trace
 from refetch.readers.blocks import EMPTY, beginning, ending, raw_of
-from refetch.readers.json_records import BROKEN, JsonLines, Lenient, mapping, parts
+from refetch.readers.json_records import JsonLines, Lenient, mapping
 from refetch.readers.sniff import Sniffed, elements, members, small_text
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
 
@@ -46,6 +46,7 @@ _CUT = re.compile(
     r"\[Showing (?:last|lines)|\[Output truncated|\.\.\. \(\d+ more lines|exceeds .{1,20} limit"
     r"|lines were truncated|Output truncated"
 )
+_CUT_WORDS = ("[Showing ", "more lines", "exceeds ", "truncated")
 _TRUNCATED = re.compile(rb'"truncated"\s*:\s*true')
 _TAIL = 400
 
@@ -89,7 +90,6 @@ class _Line(msgspec.Struct, rename="camel", gc=False):
 
 
 _block = Lenient(_Block)
-_blocks = msgspec.json.Decoder(list[_Block])
 
 
 def sniff(sniffed: Sniffed) -> bool:
@@ -193,11 +193,11 @@ class _Session:
             self._by_hand(message, entry, number)
 
     def _answer(self, message: _Message, entry: str | None, number: int) -> None:
-        blocks = _blocks_of(message.content)
+        blocks = _block.decode_list(message.content)
         self.build.begin_turn(model=message.model, usage=mapping(message.usage))
         broke_off = message.stop_reason in ("aborted", "error")
         for block in blocks:
-            if block.type != "toolCall":
+            if block is None or block.type != "toolCall":
                 continue
             args = EMPTY if broke_off else block.arguments
             call = self.build.call(
@@ -231,7 +231,10 @@ def _result(call: OpenCall, message: _Message) -> None:
             fields["error"] = beginning(content) or last[:200]
         call.answer(content, outcome, **fields)
         return
-    cut = bool(_TRUNCATED.search(memoryview(message.details)) or _CUT.search(last))
+    cut = bool(
+        (len(message.details) and _TRUNCATED.search(message.details))
+        or (any(words in last for words in _CUT_WORDS) and _CUT.search(last))
+    )
     if message.tool_name == "read":
         fields["delivered"], cut = _lines_of(mapping(call.fields["args"]), last, cut)
     call.answer(content, "ok", truncated=cut, **fields)
@@ -249,19 +252,12 @@ def _failure(last: str, first: str) -> tuple[str, int | None]:
     return ("not-executed" if _NEVER.match(first) else "error"), None
 
 
-def _blocks_of(content: Raw) -> list[_Block]:
-    try:
-        return _blocks.decode(content)
-    except BROKEN:
-        return [block for raw in parts(content) if (block := _block.decode(raw)) is not None]
-
-
 def _last_text(content: Raw) -> str:
     """The end of the last text block, without decoding the rest."""
     if bytes(memoryview(content)[-3:]) == b'"}]':
         # The usual order of a block's members leaves its text at the very end.
         return ending(memoryview(content)[:-2], _TAIL)
-    texts = [block for block in _blocks_of(content) if block.type == "text"]
+    texts = [block for block in _block.decode_list(content) if block and block.type == "text"]
     return ending(texts[-1].text if texts else content, _TAIL)
 
 
@@ -269,7 +265,7 @@ def _lines_of(args: dict[str, Any], last: str, cut: bool) -> tuple[Any, bool]:
     """(`delivered`, `truncated`) of a read."""
     offset, limit = args.get("offset"), args.get("limit")
     first = int(offset) if isinstance(offset, (int, float)) and offset >= 1 else 1
-    more = _MORE.search(last)
+    more = _MORE.search(last) if "offset=" in last else None
     if more is None:
         if cut:
             return None, True

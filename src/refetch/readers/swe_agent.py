@@ -40,7 +40,7 @@ from refetch.readers.trace_builder import OpenCall, TraceBuilder
 NAME = "swe-agent"
 _WINDOW_TOOLS = frozenset(("open", "goto", "scroll_up", "scroll_down"))
 _EVICTED = b"Old environment output: ("
-_ELIDED = re.compile(rb"<response clipped>|characters were elided|\(Open file: n/a\) clipped")
+_ELIDED = (b"<response clipped>", b"characters were elided", b"(Open file: n/a) clipped")
 _ABOVE = re.compile(r"\((\d{1,9}) more lines? above\)")
 _BELOW = re.compile(r"\((\d{1,9}) more lines? below\)")
 _OPEN_FILE = re.compile(r"\[File: [^\n]{1,400} \((\d{1,9}) lines total\)\]")
@@ -207,9 +207,14 @@ def _answer(call: OpenCall, observation: Raw, shown: Raw | None) -> None:
         if pattern.match(text):
             call.answer(observation, outcome, error=text[:200])
             return
-    cut = bool(_ELIDED.search(bytes(observation)) or (shown and _ELIDED.search(bytes(shown))))
+    cut = _is_cut(observation) or (shown is not None and _is_cut(shown))
     looks = call.fields["name"] in _WINDOW_TOOLS and not cut
     call.answer(observation, "ok", truncated=cut, delivered=_window(observation) if looks else None)
+
+
+def _is_cut(text: Raw) -> bool:
+    data = bytes(text)
+    return any(words in data for words in _ELIDED)
 
 
 def _window(observation: Raw) -> Any:

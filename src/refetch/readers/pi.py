@@ -46,7 +46,7 @@ _CUT = re.compile(
     r"\[Showing (?:last|lines)|\[Output truncated|\.\.\. \(\d+ more lines|exceeds .{1,20} limit"
     r"|lines were truncated|Output truncated"
 )
-_CUT_WORDS = ("[Showing ", "more lines", "exceeds ", "truncated")
+_NOTES = (b"Showing l", b"more lines", b"exceeds ", b"truncated")
 _TRUNCATED = re.compile(rb'"truncated"\s*:\s*true')
 _TAIL = 400
 
@@ -223,7 +223,7 @@ def _result(call: OpenCall, message: _Message) -> None:
     fields: dict[str, Any] = {}
     if message.timestamp is not None:
         fields["ended"] = message.timestamp / 1000
-    last = _last_text(content)
+    last = _last_text(content) if message.is_error or _has_a_note(content) else ""
     if message.is_error:
         outcome, code = _failure(last, beginning(content))
         fields["exit_code"] = code
@@ -231,9 +231,8 @@ def _result(call: OpenCall, message: _Message) -> None:
             fields["error"] = beginning(content) or last[:200]
         call.answer(content, outcome, **fields)
         return
-    cut = bool(
-        (len(message.details) and _TRUNCATED.search(message.details))
-        or (any(words in last for words in _CUT_WORDS) and _CUT.search(last))
+    cut = bool(len(message.details) and _TRUNCATED.search(message.details)) or bool(
+        last and _CUT.search(last)
     )
     if message.tool_name == "read":
         fields["delivered"], cut = _lines_of(mapping(call.fields["args"]), last, cut)
@@ -252,6 +251,12 @@ def _failure(last: str, first: str) -> tuple[str, int | None]:
     return ("not-executed" if _NEVER.match(first) else "error"), None
 
 
+def _has_a_note(content: Raw) -> bool:
+    """Whether the last text may end with words about what is left out; costs no decoding."""
+    end = bytes(memoryview(content)[-_TAIL:])
+    return not end.endswith(b'"}]') or any(words in end for words in _NOTES)
+
+
 def _last_text(content: Raw) -> str:
     """The end of the last text block, without decoding the rest."""
     if bytes(memoryview(content)[-3:]) == b'"}]':
@@ -265,7 +270,7 @@ def _lines_of(args: dict[str, Any], last: str, cut: bool) -> tuple[Any, bool]:
     """(`delivered`, `truncated`) of a read."""
     offset, limit = args.get("offset"), args.get("limit")
     first = int(offset) if isinstance(offset, (int, float)) and offset >= 1 else 1
-    more = _MORE.search(last) if "offset=" in last else None
+    more = _MORE.search(last)
     if more is None:
         if cut:
             return None, True

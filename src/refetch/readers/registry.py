@@ -13,6 +13,7 @@ where they are named.
 
 from __future__ import annotations
 
+import gc
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
@@ -231,6 +232,8 @@ def read_bytes(data: bytes, source: str = "-", input_format: str | None = None) 
 def _read_with(
     reader: Reader, data: bytes, source: str, *, one_line_each: bool = False
 ) -> list[Trace]:
+    collects = gc.isenabled()
+    gc.disable()  # many objects that stay, and no cycles: a search for garbage finds nothing
     try:
         traces = reader.read(data, source)
         spread = not one_line_each and b"\n" in data
@@ -244,6 +247,9 @@ def _read_with(
         raise InputError(
             source, f"the {reader.name} reader failed on this input ({what}: {error})"
         ) from error
+    finally:
+        if collects:
+            gc.enable()
     return traces
 
 

@@ -195,13 +195,14 @@ def _said(text: Raw, path: str, line: int | None) -> Item:
 
 def block_name(block: dict[str, Raw]) -> str:
     """The tool's name, of MCP servers with the server."""
-    name, server = (small_text(block.get(key)) for key in ("name", "server_name"))
+    name, server = small_text(block.get("name")), small_text(block.get("server_name"))
     return f"mcp__{server}__{name or ''}" if server is not None else name or ""
 
 
 class _Teller(Teller):
     def caller(self, item: Item) -> str | None:
-        return small_text(members(item.fields.get("caller")).get("tool_id"))
+        program = item.fields.get("caller")
+        return None if program is None else small_text(members(program).get("tool_id"))
 
     def call(self, item: Item, context: str) -> OpenCall:
         return self.build.call(

@@ -20,6 +20,8 @@ loss (a message list that somebody shortened looks like a short one), no sub-age
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 from msgspec import Raw
 
@@ -35,7 +37,7 @@ from refetch.readers.blocks import (
     raw_hash,
     whole_text,
 )
-from refetch.readers.sniff import Sniffed, elements, members, small_text
+from refetch.readers.sniff import Sniffed, document_of, elements, members, objects, small_text
 
 NAME = "openai-chat"
 ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "function"))
@@ -69,6 +71,7 @@ class _Message(msgspec.Struct):
 
 
 _message = msgspec.json.Decoder(_Message)
+_messages = msgspec.json.Decoder(list[_Message])
 _string = msgspec.json.Decoder(str)
 
 
@@ -76,8 +79,7 @@ def sniff(sniffed: Sniffed) -> bool:
     """True for chat messages, in a list, under `messages`, or one a line."""
     rows = sniffed.rows
     if sniffed.shape == "object" or (rows and "messages" in rows[0]):
-        listed = elements(rows[0].get("messages") if rows else None, _SNIFFED_MESSAGES)
-        rows = tuple(members(message) for message in listed)
+        rows = tuple(sniffed.inner(rows[0].get("messages", EMPTY)) if rows else ())
     return bool(rows) and all(_is_message(row) for row in rows)
 
 
@@ -119,40 +121,44 @@ def read(data: bytes, source: str) -> list[Trace]:
 
 
 class _Chat(msgspec.Struct):
-    """One message list: where each message stands, and the fields beside the list."""
+    """One message list, or messages one a line; and the fields beside the list."""
 
-    messages: list[Raw]
+    listed: Raw | bytes | list[Raw]
     around: dict[str, Raw]
     prefix: str = "$"
     line: int | None = None
     lines: list[int] | None = None
 
+    def raws(self) -> list[Raw]:
+        """Each message undecoded."""
+        return self.listed if isinstance(self.listed, list) else elements(self.listed)
+
+    def messages(self) -> list[_Message] | None:
+        """All messages in one pass; None where one of them has another form."""
+        try:
+            return None if isinstance(self.listed, list) else _messages.decode(self.listed)
+        except _BROKEN:
+            return None
+
 
 def _whole(data: bytes) -> list[_Chat]:
-    stripped = data.lstrip()[:1]
-    raw = Raw(data)
-    if stripped == b"[":
-        listed = elements(Raw(data.lstrip()))
-        first = members(listed[0]) if listed else {}
-        if "messages" in first:
-            return [
-                _Chat(elements(around.get("messages")), around, f"$[{index}].messages")
-                for index, item in enumerate(listed)
-                if "messages" in (around := members(item))
-            ]
-        return [_Chat(listed, {})] if listed else []
-    if stripped == b"{":
-        around = members(Raw(bytes(raw).lstrip()))
+    if around := document_of(data):
         if "messages" in around:
-            return [_Chat(elements(around["messages"]), around, "$.messages")]
-        if "role" in around:
-            return [_Chat([raw], {}, "$", None, [1])]
-    return []
+            return [_Chat(around["messages"], around, "$.messages")]
+        return [_Chat([Raw(data)], {}, "$", None, [1])] if "role" in around else []
+    if "messages" in next(map(members, elements(data, 1)), {}):
+        return [
+            _Chat(around["messages"], around, f"$[{index}].messages")
+            for index, around in enumerate(objects(data))
+            if "messages" in around
+        ]
+    return [_Chat(data, {})] if elements(data, 1) else []
 
 
 def _by_line(data: bytes, source: str, problems: list[Problem]) -> list[_Chat]:
     chats: list[_Chat] = []
-    flat = _Chat([], {}, "$", None, [])
+    rows: list[Raw] = []
+    numbers: list[int] = []
     for number, line in lines_of(data):
         try:
             raw = msgspec.json.decode(line, type=Raw)
@@ -161,29 +167,26 @@ def _by_line(data: bytes, source: str, problems: list[Problem]) -> list[_Chat]:
             continue
         around = members(raw)
         if "messages" in around:
-            chat = _Chat(elements(around["messages"]), around, "$.messages", number)
+            chat = _Chat(around["messages"], around, "$.messages", number)
             if chats and _continues(chat, chats[-1]):
                 chats[-1] = chat
             else:
                 chats.append(chat)
-        elif "role" in around and flat.lines is not None:
-            flat.messages.append(raw)
-            flat.lines.append(number)
-    if flat.messages:
-        chats.append(flat)
+        elif "role" in around:
+            rows.append(raw)
+            numbers.append(number)
+    if rows:
+        chats.append(_Chat(rows, {}, "$", None, numbers))
     return chats
 
 
 def _continues(chat: _Chat, before: _Chat) -> bool:
-    count = len(before.messages)
+    known, told = before.raws(), chat.raws()
     return (
-        0 < count <= len(chat.messages)
+        0 < len(known) <= len(told)
         # A lone system prompt is no history: many conversations begin with the same one.
-        and any(b'"assistant"' in bytes(raw) for raw in before.messages)
-        and all(
-            bytes(a) == bytes(b)
-            for a, b in zip(before.messages, chat.messages[:count], strict=True)
-        )
+        and any(b'"assistant"' in bytes(raw) for raw in known)
+        and known == told[: len(known)]
     )
 
 
@@ -209,16 +212,18 @@ class _Reading:
 
     def trace(self) -> Trace:
         """Read all messages."""
-        for index, raw in enumerate(self.chat.messages):
+        found: Sequence[_Message | Raw] = self.chat.messages() or self.chat.raws()
+        for index, message in enumerate(found):
             path = f"{self.chat.prefix}[{index}]" if self.chat.lines is None else "$"
             line = self.chat.line if self.chat.lines is None else self.chat.lines[index]
-            try:
-                message = _message.decode(raw)
-            except _BROKEN as error:
-                problem = problem_of(self.source, line, error, what="chat message")
-                inner = (problem.path or "$").removeprefix("$")
-                self.problems.append(msgspec.structs.replace(problem, path=path + inner))
-                continue
+            if isinstance(message, Raw):
+                try:
+                    message = _message.decode(message)
+                except _BROKEN as error:
+                    problem = problem_of(self.source, line, error, what="chat message")
+                    inner = (problem.path or "$").removeprefix("$")
+                    self.problems.append(msgspec.structs.replace(problem, path=path + inner))
+                    continue
             self._take(message, path, line)
         run = next(
             (text for key in _RUN_KEYS if (text := small_text(self.chat.around.get(key)))),

@@ -28,7 +28,7 @@ from refetch.model.errors import InputError
 from refetch.model.trace import Trace
 from refetch.readers.blocks import EMPTY, raw_of
 from refetch.readers.carried import restored
-from refetch.readers.json_records import JsonLines, Lenient, mapping, plain
+from refetch.readers.json_records import JsonLines, Lenient
 from refetch.readers.sniff import Sniffed
 from refetch.readers.span_attributes import TOOL_ARGUMENTS, TOOL_RESULTS, describe, kind_of
 from refetch.readers.span_tree import Span, SpanTree
@@ -42,11 +42,11 @@ _ERROR_CODES = (2, "2", "STATUS_CODE_ERROR")
 
 class _Attribute(msgspec.Struct, gc=False):
     key: str = ""
-    value: Raw = Raw()
+    value: dict[str, Any] | None = None
 
 
 class _Status(msgspec.Struct, gc=False):
-    code: Raw = Raw()
+    code: Any = None
     message: str | None = None
 
 
@@ -55,8 +55,8 @@ class _Span(msgspec.Struct, rename="camel", gc=False):
     span_id: str | None = None
     parent_span_id: str | None = None
     name: str = ""
-    start_time_unix_nano: Raw = Raw()
-    end_time_unix_nano: Raw = Raw()
+    start_time_unix_nano: Any = None
+    end_time_unix_nano: Any = None
     attributes: list[_Attribute] | None = None
     status: _Status | None = None
 
@@ -123,7 +123,7 @@ def _converted(document: _Document, source: str) -> list[Trace]:
         for span in scope.spans or ()
     ]
     for span in spans:
-        texts = {a.key: mapping(a.value).get("stringValue") for a in span.attributes or ()}
+        texts = {a.key: (a.value or {}).get("stringValue") for a in span.attributes or ()}
         if isinstance(run := texts.get("refetch.run"), str):
             runs[span.trace_id] = Raw(run.encode())
         if isinstance(own := texts.get("refetch.call"), str):
@@ -160,9 +160,7 @@ def _collect(
 
 
 def _span(found: _Span, path: str, line: int | None) -> Span:
-    attributes = {
-        attribute.key: _value(mapping(attribute.value)) for attribute in found.attributes or ()
-    }
+    attributes = {one.key: _value(one.value or {}) for one in found.attributes or ()}
     span = Span(
         id=found.span_id or path,
         parent=found.parent_span_id or None,
@@ -178,7 +176,7 @@ def _span(found: _Span, path: str, line: int | None) -> Span:
     if span.kind == "agent" and isinstance(agent, str):
         span.name = agent
     status = found.status
-    if status is not None and plain(status.code) in _ERROR_CODES:
+    if status is not None and status.code in _ERROR_CODES:
         span.failed = True
         span.error = (status.message or span.error or "error")[:200]
     return span
@@ -220,6 +218,6 @@ def _integer(value: Any) -> Any:
     return value
 
 
-def _time(raw: Raw) -> float | None:
-    value = _integer(plain(raw))
+def _time(value: Any) -> float | None:
+    value = _integer(value)
     return value / _NANO if isinstance(value, (int, float)) and value else None

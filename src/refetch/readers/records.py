@@ -16,7 +16,7 @@ from refetch.model.native import lines_of, problem_of
 from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import EMPTY, NULL, begins
 from refetch.readers.json_records import BROKEN, plain
-from refetch.readers.sniff import Sniffed, document_of, elements, members, objects, small_text
+from refetch.readers.sniff import Sniffed, document_of, members, objects, small_text
 from refetch.readers.trace_builder import TraceBuilder
 
 _TRIED = 20
@@ -204,5 +204,4 @@ def sniffed_records(sniffed: Sniffed, keys: Sequence[str]) -> Iterator[dict[str,
         if key is None:
             yield row
             continue
-        for item in elements(row[key], _TRIED):
-            yield members(item)
+        yield from sniffed.inner(row[key])

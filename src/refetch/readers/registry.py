@@ -259,7 +259,7 @@ def _settle(trace: Trace, spread: bool) -> None:
     The native format and the JSON Lines reports write this text as it is, one event a line. Only an
     indented document (`spread`) can hold text that runs over lines.
     """
-    for index, event in enumerate(trace.events):
+    for event in trace.events:
         if type(event) is not Call:
             continue
         args, result = event.args, event.result
@@ -272,7 +272,8 @@ def _settle(trace: Trace, spread: bool) -> None:
         elif spread:
             result = one_line(result)
         if args is not event.args or result is not event.result:
-            trace.events[index] = msgspec.structs.replace(event, args=args, result=result)
+            msgspec.structs.force_setattr(event, "args", args)
+            msgspec.structs.force_setattr(event, "result", result)
 
 
 class UnknownFormatError(InputError):

@@ -24,7 +24,7 @@ import msgspec
 from msgspec import Raw
 
 from refetch.model.trace import MAIN, ContextStart, Trace
-from refetch.readers.blocks import raw_hash
+from refetch.readers.blocks import begins, raw_hash
 from refetch.readers.json_records import BROKEN
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
 
@@ -86,6 +86,8 @@ class Step(NamedTuple):
 
 def content_key(raw: Raw) -> str:
     """What tells one result or message from another; a provider's cache marks do not count."""
+    if begins(raw, b'"'):
+        return raw_hash(raw)
     data = bytes(raw)
     return raw_hash(_CACHE_MARK.sub(b"", data) if b'"cache_control"' in data else data)
 

@@ -18,6 +18,7 @@ from refetch.model.native import lines_of
 Shape = Literal["object", "array", "lines", "zip", "sqlite", "other"]
 
 _ROWS = 64
+_INNER = 20
 _LINES_TRIED = 200
 _SMALL = 400
 _BLANK = b" \t\r\n"
@@ -58,6 +59,7 @@ class Sniffed(msgspec.Struct, frozen=True):
     rows: tuple[dict[str, Raw], ...]
     error: str | None = None
     tables: tuple[str, ...] = ()
+    _inner: dict[int, list[dict[str, Raw]]] = msgspec.field(default_factory=dict)
 
     @property
     def first_keys(self) -> list[str]:
@@ -71,6 +73,16 @@ class Sniffed(msgspec.Struct, frozen=True):
     def any_row(self, *keys: str) -> bool:
         """True if one of the first records has all of these keys."""
         return any(all(key in row for key in keys) for row in self.rows)
+
+    def inner(self, raw: Raw) -> list[dict[str, Raw]]:
+        """The first objects (at most 20) in a list that one of the rows holds.
+
+        Many formats ask for the same ones, so each list is taken apart once.
+        """
+        known = self._inner.get(id(raw))
+        if known is None:
+            known = self._inner[id(raw)] = [members(item) for item in elements(raw, _INNER)]
+        return known
 
     def row_text(self, key: str) -> list[str]:
         """The small string values of `key` among the first records."""

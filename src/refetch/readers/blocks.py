@@ -107,7 +107,7 @@ def one_line(raw: Raw) -> Raw:
 
     Inside a JSON string a line break is always escaped, so every bare one is mere layout.
     """
-    if begins(raw, b'"'):
+    if not len(raw) or memoryview(raw)[0] == _QUOTE:
         return raw
     text = bytes(raw)
     if b"\n" not in text and b"\r" not in text:

@@ -240,9 +240,17 @@ class TraceBuilder:
 
     def trace(self, *, turns: str = "recorded", order: str = "recorded") -> Trace:
         """Everything collected."""
+        events: list[Event] = [
+            Call(**event.fields)
+            if isinstance(event, OpenCall)
+            else Request(event.turn, event.context, event.model, event.usage)
+            if isinstance(event, OpenRequest)
+            else event
+            for event in self._events
+        ]
         return Trace(
             run=self.run or self.source,
-            events=[_closed(event) for event in self._events],
+            events=events,
             task=self.task,
             model=self.model,
             source=self.source,
@@ -254,15 +262,6 @@ class TraceBuilder:
             paths=self.paths,
             problems=self.problems,
         )
-
-
-def _closed(event: Event | OpenCall | OpenRequest) -> Event:
-    if type(event) is OpenCall:
-        return Call(**event.fields)
-    if type(event) is OpenRequest:
-        return Request(event.turn, event.context, event.model, event.usage)
-    assert not isinstance(event, OpenCall | OpenRequest)
-    return event
 
 
 def _next_of(calls: list[OpenCall] | None) -> OpenCall | None:

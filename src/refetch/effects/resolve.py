@@ -25,7 +25,7 @@ from refetch.effects.regions import (
     from_rule,
     from_spec,
 )
-from refetch.effects.resources import canonical_resource
+from refetch.effects.resources import canonical_resource, others_write
 from refetch.effects.shell_calls import STILL, ShellReading, command_of, read_command
 from refetch.effects.tool_facts import (
     ANNOTATIONS,
@@ -272,7 +272,7 @@ class _Resolution:
             independent=facts.independent,
             inferred=self.inferred,
             mutates_declared=effect == "write" and sure,
-            volatile=self.volatile() or moves.volatile,
+            volatile=self.volatile(reads) or moves.volatile,
             poll=quiet.poll or facts.poll or moves.poll,
             ttl=call.ttl if call.ttl is not None else facts.ttl,
             idempotent=facts.idempotent,
@@ -288,12 +288,14 @@ class _Resolution:
             sources=self.sources,
         )
 
-    def volatile(self) -> bool:
-        recorded = self.call.volatile
-        if recorded is None:
-            return self.facts.volatile
-        self.sources["volatile"] = "record"
-        return recorded
+    def volatile(self, reads: tuple[Access, ...]) -> bool:
+        recorded, declared = self.call.volatile, self.facts.volatile
+        if recorded is not None:
+            self.sources["volatile"] = "record"
+            return recorded
+        if declared is not None:
+            return declared
+        return any(others_write(access.resource) for access in reads)
 
     def backgrounded(self) -> bool:
         asked = self.args.get("run_in_background")

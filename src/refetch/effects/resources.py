@@ -9,6 +9,7 @@ pairs.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -17,6 +18,12 @@ from refetch.keys.urls import canonical_url
 
 EVERYTHING = "*"
 """The resource that stands for all resources of all schemes."""
+
+
+_OTHERS_WRITE = re.compile(
+    r"file:(?:/(?:proc|sys|dev|run|var/run|var/log)(?:/|$)|/(?:var/)?tmp$|.*(?:\.log|nohup\.out)$)",
+    re.I | re.S,
+)
 
 
 class Resource(NamedTuple):
@@ -36,6 +43,13 @@ class Mark(NamedTuple):
 
 
 NEVER = Mark(-1, -1)
+
+
+def others_write(resource: str) -> bool:
+    """Whether running programs write it at any time: a log, the folder of temporary files, what
+    the kernel shows of itself. Who reads it again need not have seen the latest.
+    """
+    return _OTHERS_WRITE.match(resource) is not None
 
 
 @lru_cache(maxsize=65536)

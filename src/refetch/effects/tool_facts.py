@@ -67,7 +67,7 @@ class ToolFacts:
         self.independent = frozenset(declared["independent"] or ())
         self.noise: tuple[str, ...] = tuple(declared["noise"] or ())
         self.ttl: float | None = declared["ttl"]
-        self.volatile = bool(declared["volatile"])
+        self.volatile: bool | None = declared["volatile"]
         self.poll = bool(declared["poll"])
         self.idempotent = bool(declared["idempotent"])
         self.repeatable = bool(declared["repeatable"])

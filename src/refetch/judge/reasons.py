@@ -91,8 +91,9 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
         "volatile",
         "not fresh",
         "the answer can change by itself",
-        "A clock, a status, a poll, a screenshot, a command on remote state, or a read while a "
-        "background job or a wait may have changed things. Unchanged polls in a row are RF104.",
+        "A clock, a status, a poll, a screenshot, a log, a command on remote state, or a read "
+        "while a background job or a wait may have changed things. Unchanged polls in a row are "
+        "RF104.",
     ),
     (
         "context-lost",

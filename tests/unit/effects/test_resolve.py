@@ -81,6 +81,24 @@ def test_sources_are_merged_field_by_field() -> None:
     assert found.sources["resource"] == "catalogue:claude-code"
 
 
+@pytest.mark.parametrize(
+    ("tools", "fields", "volatile"),
+    [
+        ({}, {}, True),
+        ({"Read": {"volatile": False}}, {}, False),
+        ({}, {"volatile": False}, False),
+        ({"Read": {"volatile": False}}, {"volatile": True}, True),
+    ],
+)
+def test_a_log_is_volatile_unless_somebody_says_otherwise(
+    tools: dict[str, Any], fields: dict[str, Any], volatile: bool
+) -> None:
+    found = resolved(
+        "Read", {"file_path": "/srv/app.log"}, harness="claude-code", tools=tools, **fields
+    )
+    assert found.volatile is volatile
+
+
 def test_what_the_record_says_about_itself_comes_first() -> None:
     found = resolved(
         "get",

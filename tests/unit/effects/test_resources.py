@@ -12,6 +12,7 @@ from refetch.effects.resources import (
     Mark,
     WriteIndex,
     canonical_resource,
+    others_write,
     overlaps,
     parse_resource,
 )
@@ -111,3 +112,30 @@ def test_writes_of_other_schemes() -> None:
     assert index.last_of_other_scheme(rows, frozenset()) == Mark(3, 3)
     assert index.last_of_other_scheme(rows, frozenset({"todo"})) == Mark(1, 1)
     assert index.last_of_other_scheme(files, frozenset({"todo"})) == NEVER
+
+
+@pytest.mark.parametrize(
+    ("resource", "others"),
+    [
+        ("file:/var/log/syslog", True),
+        ("file:/var/log", True),
+        ("file:/proc/1/status", True),
+        ("file:/run/x.pid", True),
+        ("file:/tmp", True),
+        ("file:app.log", True),
+        ("file:/srv/Logs/APP.LOG", True),
+        ("file:nohup.out", True),
+        ("file:/tmp/a.py", False),
+        ("file:var/log/a.py", False),
+        ("file:/repo/proc/a.py", False),
+        ("file:/running/a.py", False),
+        ("file:a.log.py", False),
+        ("file:catalog", False),
+        ("file:CHANGELOG", False),
+        ("file:src/**", False),
+        ("row:app.log", False),
+        ("url:http://h/a.log", False),
+    ],
+)
+def test_files_that_running_programs_write(resource: str, others: bool) -> None:
+    assert others_write(resource) is others

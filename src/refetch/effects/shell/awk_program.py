@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from refetch.effects.shell.call import Call
-from refetch.effects.shell.effect import READS
+from refetch.effects.shell.effect import READS, VOLATILE
 from refetch.effects.shell.outcome import FILTERS, Opaque, Outcome
 from refetch.effects.shell.words import is_device
 
 _RUNS = re.compile(r"\bsystem\b|\bgetline\b|(?<!\|)\|(?!\|)|@")
+_CHANGES = re.compile(r"\b(?:rand|systime|strftime)\s*\(")
 _STATEMENT = re.compile(r"[;{}\n]")
 _PRINT = re.compile(r"\bprintf?\b")
 _REGEX_MAY_FOLLOW = frozenset("(,{;!~&|=<>+-*%?:\n^")
@@ -46,11 +47,12 @@ def awk(call: Call) -> Outcome:
     view = f"awk:{outcome.stage}"
     for path in paths:
         call.add_read(outcome, path, view)
+    if _CHANGES.search(program):
+        outcome.kinds.add(VOLATILE)
     if call.piped and (not paths or "-" in paths):
         outcome.intake = FILTERS
     if not outcome.reads:
-        outcome.kinds.discard(READS)
-        outcome.kinds.add("neutral")
+        outcome.kinds = (outcome.kinds - {READS}) or {"neutral"}
     return outcome
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from refetch.effects.shell.effect import NEUTRAL
+from refetch.effects.shell.effect import NEUTRAL, VOLATILE
 from refetch.effects.shell.options import Parsed, acts, parse_options
 from refetch.effects.shell.outcome import Opaque, Outcome
 from refetch.effects.shell.table import Spec
@@ -122,7 +122,7 @@ class Call:
             return
         outcome.read(self.file(path), self.view(view, path), region)
         if path.startswith(("/proc/", "/sys/", "/dev/")):
-            outcome.kinds.add("volatile")
+            outcome.kinds.add(VOLATILE)
 
     def add_write(self, outcome: Outcome, path: str, change: str = "any") -> None:
         """Writes a file that is named; devices that swallow their input are none."""
@@ -166,8 +166,9 @@ class Call:
                 self.add_read(outcome, value, f"input:{self.name}")
             elif act == "wait":
                 outcome.waits = True
+                outcome.kinds.add(VOLATILE)
             elif act == "volatile":
-                outcome.kinds.add("volatile")
+                outcome.kinds.add(VOLATILE)
         return met
 
 

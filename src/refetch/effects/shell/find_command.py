@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from refetch.effects.shell.call import Call
-from refetch.effects.shell.effect import READS
+from refetch.effects.shell.effect import READS, VOLATILE
 from refetch.effects.shell.outcome import Opaque, Outcome
 from refetch.effects.shell.words import looks_like_file, stage_text
 
@@ -29,6 +29,7 @@ _DETAILS = frozenset(
     -context
     -printf""".split()
 )
+_AGES = frozenset("-mtime -atime -ctime -mmin -amin -cmin -used".split())
 
 
 def find(call: Call) -> Outcome:
@@ -43,9 +44,12 @@ def find(call: Call) -> Outcome:
     while position < len(args) and not args[position].startswith(("-", "(", "!", ")")):
         position += 1
     roots = args[start:position] or ["."]
-    details, writes = _expression(args[position:])
+    tests = args[position:]
+    details, writes = _expression(tests)
     outcome = Outcome(READS)
-    outcome.stage = stage_text([call.name, *args[:start], *args[position:]])
+    if any(word in _AGES or (word.startswith("-newer") and word.endswith("t")) for word in tests):
+        outcome.kinds.add(VOLATILE)  # "in the last five minutes" moves on
+    outcome.stage = stage_text([call.name, *args[:start], *tests])
     view = f"{'listing' if details else 'names'}:{outcome.stage}"
     for root in roots:
         outcome.read(call.tree(root), call.view(view, root))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from refetch.effects.shell.call import Call, Region
-from refetch.effects.shell.effect import READS
+from refetch.effects.shell.effect import READS, VOLATILE
 from refetch.effects.shell.options import Parsed
 from refetch.effects.shell.outcome import FILTERS, NARROWS, PASSES, Opaque, Outcome
 from refetch.effects.shell.words import Glob, Pipe, stage_text
@@ -14,6 +16,9 @@ _CHANGES_CONTENT = frozenset(
     """-s -A -v -E -T -e -t --squeeze-blank --show-all --show-nonprinting --show-ends
     --show-tabs""".split()
 )
+
+_SEED = frozenset(("--random-source",))
+_CLOCK = re.compile(r"(?<![.\w])now\b")
 
 
 def content(call: Call) -> Outcome:
@@ -30,6 +35,8 @@ def content(call: Call) -> Outcome:
     pages = [word for word in parsed.operands if not word.startswith("+")]
     if len(pages) < len(parsed.operands):
         outcome.waits = "+F" in parsed.operands
+        if outcome.waits:
+            outcome.kinds.add(VOLATILE)
         view = f"matches:{outcome.stage}"
     for path in pages:
         call.add_read(outcome, path, view, region)
@@ -125,6 +132,8 @@ def filtered(call: Call) -> Outcome:
             call.add_read(outcome, path, view)
     if output is not None:
         call.add_write(outcome, output)
+    if (spec.chance and not parsed.has(_SEED)) or (spec.clock and any(map(_CLOCK.search, pattern))):
+        outcome.kinds.add(VOLATILE)
     if "modify" in acts and not paths:
         raise Opaque(f"{call.name} in place without a file")
     if call.piped and (not paths or "-" in paths):

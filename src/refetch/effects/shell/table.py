@@ -19,7 +19,17 @@ from refetch.effects.sections import Sections
 _NAMES = re.compile(r'^names = "([^"]*)"$', re.M)
 _PROSE = frozenset(("do", "view", "note", "names", "operands", "change", "resource", "as_program"))
 _COUNTS = frozenset(
-    ("number", "single", "free", "skip", "assignments", "poll", "recursive_default")
+    (
+        "number",
+        "single",
+        "free",
+        "skip",
+        "assignments",
+        "poll",
+        "recursive_default",
+        "chance",
+        "clock",
+    )
 )
 
 
@@ -42,6 +52,7 @@ class Spec(msgspec.Struct, frozen=True):
     - ``text``: options whose value is prose, so it may hold a substitution; ``free``: all words
       are prose.
     - ``operands``: what the operands are (``files``, ``pattern files``, ``skip files`` …).
+    - ``chance``: its output is random; ``clock``: its programs can ask for the time.
     - ``sub``: rules of sub-commands by their first word, ``wrap_value`` the options before a
       wrapped one.
     """
@@ -65,6 +76,8 @@ class Spec(msgspec.Struct, frozen=True):
     assignments: bool = False
     recursive_default: bool = False
     poll: bool = False
+    chance: bool = False
+    clock: bool = False
     skip: int = 0
     operands: str = "files"
     change: str = "any"

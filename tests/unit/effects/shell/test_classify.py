@@ -272,3 +272,29 @@ def test_marks_are_no_plain_text(command: str, option: str) -> None:
     plain = classify(command.format("-n")).reads
     assert {read.view for read in plain} == {"content"}
     assert all(read.view != "content" for read in classify(command.format(option)).reads)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "shuf a.txt", "cat a.txt | shuf", "shuf -n 1 a.txt", "sort -R a.txt",
+        "sort --random-sort a", "awk '{print rand()}' a", "awk 'BEGIN{print systime()}'", "jq '. + now' a.json",
+        "yq eval 'now' a.yaml", "find . -mmin -5", "find . -mtime +1", 
+        "find . -newermt '1 hour ago'", "tail -f a.txt", "tail -F a.txt | head -5", "tail -5 --follow a.txt", "less +F a.txt",
+        "cat /proc/meminfo", "cat <(date)", "echo $(date)",
+    ],
+)  # fmt: skip
+def test_what_chance_or_the_clock_decides_is_volatile(command: str) -> None:
+    assert "volatile" in classify(command).kinds
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sort a.txt", "sort -r a.txt", "shuf --random-source=seed a.txt", "awk '{print $1}' brand",
+        "awk '{print brand(1)}' a", "jq '.now' a.json", "jq '.known' a.json", "grep now a.txt",
+        "find . -newer a.txt", "find . -name '*.py'", "tail -5 a.txt", "tail -c 5 f",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_it_is_not(command: str) -> None:
+    assert "volatile" not in classify(command).kinds

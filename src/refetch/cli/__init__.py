@@ -6,6 +6,9 @@ import gc
 import os
 import sys
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C: click's own would be that of findings."""
+
 _OBJECTS = 200_000
 """New objects between two searches for garbage. Traces are trees and leave hardly any, and the
 usual 700 make the search a tenth of the work."""
@@ -21,10 +24,12 @@ def main() -> None:
         sys.stdout.write(f"refetch {__version__}\n")
         return
     gc.set_threshold(_OBJECTS)
-    from refetch.cli.program import program
-
     try:
+        from refetch.cli.program import program
+
         program(prog_name="refetch")
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)  # before click could take it
     finally:
         gc.freeze()  # what dies with the process need not be searched for garbage first
 

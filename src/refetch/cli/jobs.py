@@ -9,9 +9,13 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from refetch.readers.open_input import STDIN, Unit
 from refetch.reports.batch import Batch
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
 
 Check = Callable[[Sequence[Unit]], Batch]
 
@@ -53,7 +57,7 @@ def _in_processes(
 
     done = 0
     try:
-        with ProcessPoolExecutor(processes) as pool:
+        with ProcessPoolExecutor(processes, initializer=_end_with_parent) as pool:
             for parts in pool.map(partial(_check_portion, check), portions):
                 yield from parts
                 done += 1
@@ -61,6 +65,21 @@ def _in_processes(
         # A process was killed, perhaps for its memory: the rest one after the other.
         for portion in portions[done:]:
             yield from map(check, portion)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone, which nothing else would tell it."""
+    import multiprocessing
+    import threading
+
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_await_end, args=(parent,), daemon=True).start()
+
+
+def _await_end(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
 
 
 def _check_portion(check: Check, portion: list[list[Unit]]) -> list[Batch]:

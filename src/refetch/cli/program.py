@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from refetch import __version__
+from refetch.cli import INTERRUPTED
 from refetch.model.errors import RefetchError, nearest
 
 COMMANDS: dict[str, str] = {
@@ -51,6 +52,9 @@ class _Lazy(click.Group):
 
             click.echo(f"error: {escaped(str(error), keep_newlines=True)}", err=True)
             ctx.exit(2)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
         except OSError as error:
             if error.errno == errno.EPIPE or error.strerror is None:
                 raise

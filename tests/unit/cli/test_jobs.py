@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
 import pytest
+from tests.unit.cli.runner import clean, run
 
 from refetch.cli import jobs
 from refetch.cli.checking import check_paths
@@ -88,3 +92,38 @@ def test_big_files_take_every_processor(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(jobs, "_processors", lambda: 2)
     assert jobs.processes_for([[Unit((name,))] for name in "abc"], 0) == 2
     assert jobs.processes_for([[Unit(("-",))], [Unit(("b",))]], 0) == 1
+
+
+_PROGRAM = """
+import os, signal, sys, time
+from concurrent.futures import ProcessPoolExecutor
+from refetch.cli.jobs import _end_with_parent
+
+if __name__ == "__main__":
+    pool = ProcessPoolExecutor(2, initializer=_end_with_parent)
+    began = [pool.submit(time.sleep, wait) for wait in (0, 0, 600, 600)]
+    began[1].result()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
+def test_no_process_outlives_the_one_that_started_it(tmp_path: Path) -> None:
+    file = tmp_path / "parent.py"
+    file.write_text(_PROGRAM)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    # The pipe is read to its end: as long as a process holds it, that does not come.
+    done = subprocess.run([sys.executable, file], capture_output=True, env=env, check=False)
+    assert (done.returncode, done.stdout) == (-signal.SIGKILL, b"")
+
+
+def test_an_interrupt_is_no_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    file = tmp_path / "t.jsonl"
+    file.write_text(clean())
+    monkeypatch.setattr("refetch.cli.check.check_paths", interrupt)
+    told = run("check", file, "-o", tmp_path / "r.json")
+    assert (told.exit_code, told.stderr) == (130, "interrupted\n")
+    assert not (tmp_path / "r.json").exists()

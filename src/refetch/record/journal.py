@@ -131,7 +131,7 @@ class Journal:
         """A call came back with a result."""
         if row.outcome is None:
             row.outcome = "ok"
-        if result is UNSET or isinstance(result, (str, Digest)):
+        if result is UNSET or issubclass(type(result), (str, Digest)):
             row.result = result
         else:
             try:
@@ -146,10 +146,10 @@ class Journal:
         row.error = describe(error)
         if outcome is not None:
             row.outcome = outcome
-        elif isinstance(error, TimeoutError):
+        elif issubclass(type(error), TimeoutError):
             row.outcome = "timeout"
         else:
-            row.outcome = "error" if isinstance(error, Exception) else "unknown"
+            row.outcome = "error" if issubclass(type(error), Exception) else "unknown"
         self.finished(row)
 
     def finished(self, row: OpenCall) -> None:

@@ -25,7 +25,7 @@ class _Items:
         self._others = False
 
     def add(self, item: Any) -> None:
-        if isinstance(item, str):
+        if issubclass(type(item), str):
             self._seen.append(item)
             return
         self._others = True

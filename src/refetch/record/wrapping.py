@@ -197,17 +197,27 @@ def _reserved(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 def _returned(tracer: Journal, row: OpenCall, result: Any) -> Any:
     """What the agent gets: the result itself, or a coroutine that still has to run, recorded."""
-    if isinstance(result, CoroutineType):
+    # The type is asked, not the object: an object can answer with an exception.
+    if issubclass(type(result), CoroutineType):
         return _driven(tracer, row, result)
-    if isinstance(result, (GeneratorType, AsyncGeneratorType)):
+    if issubclass(type(result), (GeneratorType, AsyncGeneratorType)):
         tracer.returned(row, UNSET)
         return result
-    watch = getattr(result, "add_done_callback", None)
-    if callable(watch) and callable(getattr(result, "cancelled", None)):
+    if (watch := _watch_of(result)) is not None:
         watch(lambda done: _settled(tracer, row, done))
         return result
     tracer.returned(row, result)
     return result
+
+
+def _watch_of(result: Any) -> Callable[[Callable[[Any], None]], Any] | None:
+    """How a future is watched; None for any other object, whatever it does when it is looked at."""
+    try:
+        watch = getattr(result, "add_done_callback", None)
+        future = callable(watch) and callable(getattr(result, "cancelled", None))
+    except Exception:
+        return None
+    return watch if future else None
 
 
 def _settled(tracer: Journal, row: OpenCall, done: Any) -> None:

@@ -8,11 +8,13 @@ import inspect
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from refetch.api import check
 from refetch.model import Call, Trace, UsageError
 from refetch.model.native import encode_native, read_native
 from refetch.record import Tool, ToolTracer
@@ -776,3 +778,74 @@ def test_the_trace_round_trips() -> None:
     assert again.events == trace.events
     assert (again.run, again.task, again.model, again.harness) == ("r", "t", "m", "h")
     assert again.tools == {"t": {"mutates": False}}
+
+
+class Untouchable:
+    """A value that answers every question with an exception."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+    def _no(self, *_: Any) -> Any:
+        raise RuntimeError
+
+    __repr__ = __eq__ = __hash__ = __bool__ = __len__ = __iter__ = _no
+
+
+class UntouchableError(Exception):
+    def __getattribute__(self, name: str) -> Any:
+        if name.startswith("__"):
+            return super().__getattribute__(name)
+        raise RuntimeError(name)
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("declared", [{}, {"resource": lambda a: f"x:{a}"}])
+@pytest.mark.parametrize("as_tool", [False, True])
+def test_a_value_that_cannot_be_looked_at_goes_through(
+    tmp_path: Path, streamed: bool, declared: dict[str, Any], as_tool: bool
+) -> None:
+    value, problem = Untouchable(), UntouchableError()
+
+    def plain(x: Any) -> Any:
+        return value
+
+    def failing(x: Any) -> Any:
+        raise problem
+
+    def generator(x: Any) -> Any:
+        yield value
+        raise problem
+
+    async def coroutine(x: Any) -> Any:
+        return value
+
+    async def failing_coroutine(x: Any) -> Any:
+        raise problem
+
+    tracer = ToolTracer(stream=tmp_path / "t.jsonl" if streamed else None)
+    for function in (plain, failing, generator, coroutine, failing_coroutine):
+        target = Tool(function, **declared) if as_tool else function
+        wrapped = tracer.wrap(target, **({} if as_tool else declared))
+        for argument in (value, [value], {"a": value}, problem):
+            got: list[Any] = []
+            try:
+                answer = wrapped(argument)
+                if function is generator:
+                    got.extend(answer)
+                elif function in (coroutine, failing_coroutine):
+                    answer.send(None)
+                else:
+                    got.append(answer)
+            except StopIteration as end:
+                got.append(end.value)
+            except UntouchableError as error:
+                got.append(error)
+            # Not `==` and no display of a failure, which would ask the value.
+            assert (got[-1] is (value if function in (plain, coroutine) else problem)) is True
+    trace = tracer.finish()
+    assert len(trace.calls) == 20
+    assert check(trace).findings == []

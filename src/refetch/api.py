@@ -24,9 +24,16 @@ def check(
     Args:
         trace: what a reader or the tracer gives. options: every switch of the judgement; `budget`
         and `per_tool` are shortcuts for two of them. user: the user's tool tables.
+
+    Raises:
+        TypeError: something else than a trace.
     """
     import msgspec
 
+    given: object = trace
+    if not isinstance(given, Trace):
+        what = type(given).__name__
+        raise TypeError(f"check() judges a Trace, which load(path) or a tracer gives, not {what}")
     options = options or Options()
     if budget is not None:
         options = msgspec.structs.replace(options, budget=budget)

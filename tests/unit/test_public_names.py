@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -47,3 +48,9 @@ def test_the_founding_detectors_on_a_fixture() -> None:
     assert semantic.first is not None
     assert semantic.first.raw_key == 'get_user({"id":5})'
     assert refetch.call_counts(run)["total"] == 9
+
+
+@pytest.mark.parametrize("thing", [None, 5, "run.jsonl", [], {}, object()])
+def test_what_is_no_trace_is_named(thing: Any) -> None:
+    with pytest.raises(TypeError, match=f"load.path. .*not {type(thing).__name__}"):
+        refetch.check(thing)

@@ -26,7 +26,7 @@ from refetch.model.trace import (
 )
 
 VERSION = 1
-_RETURN = 0x0D
+_BLANK = 0x20
 
 
 class Header(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -66,7 +66,8 @@ _KNOWN_TYPES = "call, result, context_loss, context, write, user_message or requ
 
 
 def lines_of(data: bytes | memoryview) -> Iterator[tuple[int, memoryview]]:
-    """Each non-empty line with its 1-based number, without copying (PERF: find, not split)."""
+    """Each line that is not blank with its 1-based number, without copying (PERF: find, no
+    split)."""
     view = memoryview(data)
     find = data.find if isinstance(data, bytes) else bytes(data).find
     size, start, number = len(view), 0, 0
@@ -75,7 +76,7 @@ def lines_of(data: bytes | memoryview) -> Iterator[tuple[int, memoryview]]:
         if end < 0:
             end = size
         number += 1
-        if end - start > 1 or (end > start and view[start] != _RETURN):
+        if end > start and (view[start] > _BLANK or bytes(view[start:end]).strip()):
             yield number, view[start:end]
         start = end + 1
 

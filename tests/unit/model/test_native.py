@@ -279,3 +279,12 @@ def test_a_file_that_is_written_can_be_read_at_any_time(tmp_path: Path) -> None:
         writer.write(event)
         assert len(read_native(path.read_bytes()).events) == count
     writer.close()
+
+
+@pytest.mark.parametrize("blank", [b"\n", b"\r\n", b"  \n", b"\t \r\n", b" \n\n \n"])
+def test_blank_lines_say_nothing(blank: bytes) -> None:
+    lines = [b'{"refetch":1,"run":"r"}\n', b'{"type":"call","seq":0,"turn":1,"name":"x"}\n']
+    data = blank.join([b"", *lines, b""])
+    trace = read_native(data)
+    assert (len(trace.calls), trace.problems) == (1, [])
+    assert trace.lines == {0: 2 + 2 * blank.count(b"\n")}

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable
 from pathlib import Path
 
 from refetch.model.errors import UsageError
+
+
+_PINNED = (errno.EBUSY, errno.EPERM, errno.EACCES, errno.EXDEV)
+"""Why a file cannot be replaced though it can be written: a mounted file, one held open."""
 
 
 def write_file(path: str, data: bytes) -> None:
@@ -64,6 +69,11 @@ def _write(target: Path, data: bytes) -> None:
         if old is not None:
             part.chmod(stat.S_IMODE(old.st_mode))
         part.replace(real)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        if error.errno not in _PINNED:
+            raise
+        target.write_bytes(data)
     except BaseException:
         part.unlink(missing_ok=True)
         raise

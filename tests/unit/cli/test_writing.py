@@ -44,6 +44,20 @@ def test_a_full_disk_leaves_what_was_there(
     assert [one.read_bytes() for one in tmp_path.iterdir()] == [b"old"] * existed
 
 
+@pytest.mark.parametrize("number", [errno.EBUSY, errno.EPERM, errno.EACCES, errno.EXDEV])
+def test_a_file_that_cannot_be_replaced_is_written_in_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def pinned(*_: Any) -> None:
+        raise OSError(number, "no")
+
+    file = tmp_path / "r"
+    file.write_bytes(b"old")
+    monkeypatch.setattr(Path, "replace", pinned)
+    write_file(str(file), b"new")
+    assert [one.read_bytes() for one in tmp_path.iterdir()] == [b"new"]
+
+
 @unix
 def test_links_stay_links(tmp_path: Path) -> None:
     (tmp_path / "real").write_bytes(b"old")

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from refetch.model.errors import UsageError
 
-
 _PINNED = (errno.EBUSY, errno.EPERM, errno.EACCES, errno.EXDEV)
 """Why a file cannot be replaced though it can be written: a mounted file, one held open."""
 

@@ -278,10 +278,11 @@ def test_marks_are_no_plain_text(command: str, option: str) -> None:
     "command",
     [
         "shuf a.txt", "cat a.txt | shuf", "shuf -n 1 a.txt", "sort -R a.txt",
-        "sort --random-sort a", "awk '{print rand()}' a", "awk 'BEGIN{print systime()}'", "jq '. + now' a.json",
-        "yq eval 'now' a.yaml", "find . -mmin -5", "find . -mtime +1", 
-        "find . -newermt '1 hour ago'", "tail -f a.txt", "tail -F a.txt | head -5", "tail -5 --follow a.txt", "less +F a.txt",
-        "cat /proc/meminfo", "cat <(date)", "echo $(date)",
+        "sort --random-sort a", "awk '{print rand()}' a", "awk 'BEGIN{print systime()}'",
+        "jq '. + now' a.json", "yq eval 'now' a.yaml", "find . -mmin -5", "find . -mtime +1",
+        "find . -newermt '1 hour ago'", "tail -f a.txt", "tail -F a.txt | head -5",
+        "tail -5 --follow a.txt", "less +F a.txt", "cat /proc/meminfo", "cat <(date)",
+        "echo $(date)",
     ],
 )  # fmt: skip
 def test_what_chance_or_the_clock_decides_is_volatile(command: str) -> None:

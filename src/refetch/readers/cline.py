@@ -29,7 +29,7 @@ from msgspec import Raw
 
 from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import EMPTY, begins, raw_of, whole_text
-from refetch.readers.json_records import mapping, parts, plain
+from refetch.readers.json_records import mapping, milliseconds, parts, plain
 from refetch.readers.records import Record, record_lists, sniffed_records
 from refetch.readers.sniff import Sniffed, members, small_text
 from refetch.readers.trace_builder import OpenCall, TraceBuilder
@@ -164,8 +164,7 @@ class _Reading:
             self.build.lose("trim")
 
     def _asked(self, kind: str, text: str, record: Record) -> None:
-        when = plain(record.get("ts"))
-        started = when / 1000 if isinstance(when, int) and not isinstance(when, bool) else None
+        started = milliseconds(plain(record.get("ts")))
         fields = mapping(Raw(text.encode("utf-8", "replace"))) if kind != "command" else {}
         content: Any = None
         if kind == "command":

@@ -34,6 +34,18 @@ _CHUNK = 1 << 20
 _NESTED = 2
 
 
+class CutOffError(InputError):
+    """A packed file that ends too early. `content` is what could be unpacked of it."""
+
+    def __init__(self, source: str, kind: str, content: bytes) -> None:
+        super().__init__(
+            source,
+            f"the {kind} data is cut off; what stands before that counts",
+            expected=f"a complete {kind} file",
+        )
+        self.content = content
+
+
 class Allowance:
     """What one file may still expand to: everything packed in it draws on the same one."""
 
@@ -46,10 +58,11 @@ class Allowance:
         """Read to the end.
 
         Raises:
-            InputError: more than is left.
+            InputError: more than is left. CutOffError: it ends too early.
         """
         chunks: list[bytes] = []
-        while chunk := file.read(_CHUNK):
+        read: Callable[[int], bytes] = file.read1  # type: ignore[attr-defined]
+        while chunk := _next(read, source, kind, chunks):
             self.bytes_left -= len(chunk)
             if self.bytes_left < 0:
                 raise InputError(
@@ -61,6 +74,16 @@ class Allowance:
                 )
             chunks.append(chunk)
         return b"".join(chunks)
+
+
+def _next(read: Callable[[int], bytes], source: str, kind: str, before: list[bytes]) -> bytes:
+    # One read at a time: a longer one would lose with the error what it had unpacked.
+    try:
+        return read(_CHUNK)
+    except EOFError:
+        if not before:
+            raise
+        raise CutOffError(source, kind, b"".join(before)) from None
 
 
 def _zstd_stream(data: bytes) -> IO[bytes]:
@@ -108,7 +131,7 @@ def decompressed(data: bytes, source: str, allowance: Allowance | None = None) -
         allowance: of the archive that holds the file.
 
     Raises:
-        InputError: damaged, or expanding beyond the limits.
+        InputError: damaged, or expanding beyond the limits. CutOffError: it ends too early.
         MissingExtraError: zstd without its library.
     """
     allowance = allowance or Allowance(data)

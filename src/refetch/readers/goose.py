@@ -36,7 +36,7 @@ from refetch.model.errors import InputError
 from refetch.model.trace import Problem, Trace
 from refetch.readers.blocks import NULL, beginning, ending, raw_of, whole_text
 from refetch.readers.failures import failed_as
-from refetch.readers.json_records import mapping, parts, plain
+from refetch.readers.json_records import mapping, number, parts, plain
 from refetch.readers.records import Record, record_lists, sniffed_records
 from refetch.readers.sniff import Sniffed, members, small_text
 from refetch.readers.sqlite_file import BROKEN, MAGIC, json_in, not_of, opened, with_log
@@ -178,7 +178,7 @@ class _Reading:
         """One message."""
         role = small_text(record.get("role"))
         created = plain(record.get("created"))
-        when = float(created) if isinstance(created, int | float) else None
+        when = number(created)
         metadata = mapping(record.get("metadata"))
         blocks = [members(raw) for raw in parts(record.get("content"))]
         kinds = [small_text(block.get("type")) for block in blocks]

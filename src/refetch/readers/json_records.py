@@ -134,13 +134,23 @@ def plain(raw: Raw | None) -> Any:
         return None
 
 
+def number(value: object) -> float | None:
+    """A number of ordinary size, as a float; None for anything else (NaN, infinity, beyond it)."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e300:
+        return None
+    return float(value)
+
+
 def epoch_seconds(value: object) -> float | None:
     """A time in seconds or, as its size tells, milliseconds; None where it is no number of such."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    if not abs(value) < 1e300:  # NaN, infinity, an integer that no float holds
-        return None
-    return value / 1000 if value > 1e11 else value
+    found = number(value)
+    return found / 1000 if found is not None and found > 1e11 else found
+
+
+def milliseconds(value: object) -> float | None:
+    """A time in milliseconds, as seconds; None where it is none."""
+    found = number(value)
+    return None if found is None else found / 1000
 
 
 def mapping(raw: Raw | None) -> dict[str, Any]:

@@ -201,7 +201,8 @@ def load(unit: Unit, input_format: str | None = None) -> Loaded:
             data = _content(path, unit.named)
         except (RefetchError, OSError) as error:
             problems.append(_problem(path, error))
-            continue
+            if (data := _rest(error)) is None:
+                continue
         if data is None:
             skipped += 1
         else:
@@ -368,8 +369,9 @@ def _read_archive(
         for member, content in members(data, source, within[0]):
             if isinstance(content, RefetchError):
                 problems.append(_problem(member, content))
-                continue
-            skipped += _read_into(traces, problems, member, content, None, False, within)
+            packed = _rest(content) if isinstance(content, RefetchError) else content
+            if packed is not None:
+                skipped += _read_into(traces, problems, member, packed, None, False, within)
     except RefetchError as error:
         problems.append(_problem(source, error))
     else:
@@ -378,6 +380,12 @@ def _read_archive(
                 Problem(source, "no traces in this archive", expected="at least one trace")
             )
     return skipped
+
+
+def _rest(error: Exception) -> bytes | None:
+    """What could be unpacked of a file that is cut off; None of any other that cannot be read."""
+    content: bytes | None = getattr(error, "content", None)
+    return content
 
 
 def _are_one_session(contents: list[tuple[str, bytes]], input_format: str | None) -> bool:

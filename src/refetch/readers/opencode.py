@@ -39,7 +39,7 @@ from refetch.keys.paths import lexical_path
 from refetch.model.trace import MAIN, ContextStart, Problem, Trace
 from refetch.readers.blocks import EMPTY, NULL, beginning, ending
 from refetch.readers.failures import failed_as
-from refetch.readers.json_records import mapping, parts, plain
+from refetch.readers.json_records import mapping, milliseconds, parts, plain
 from refetch.readers.opencode_database import TABLES, sessions_in
 from refetch.readers.opencode_folder import is_session, messages_beside
 from refetch.readers.records import Record, RecordList, record_lists, sniffed_records
@@ -144,7 +144,7 @@ class _Reading:
     def _message(self, record: Record) -> None:
         info = {**members(record.get("info")), **record.fields}
         context = self._context(small_text(info.get("sessionID")))
-        self._evict(_seconds(mapping(info.get("time")).get("created")), context)
+        self._evict(milliseconds(mapping(info.get("time")).get("created")), context)
         listed = [members(raw) for raw in parts(record.get("parts"))]
         kinds = {small_text(part.get("type")) for part in listed}
         if small_text(info.get("role")) == "user":
@@ -234,7 +234,7 @@ class _Reading:
             call_id=small_text(part.get("callID")),
             line=part.line,
             path=part.path,
-            started=_seconds(time.get("start")),
+            started=milliseconds(time.get("start")),
             cwd=_folder_of(args, message.folder),
             **({"origin": "user"} if message.by_people else {}),
             **({"background": True} if mapping(args).get("background") is True else {}),
@@ -243,7 +243,7 @@ class _Reading:
         child = metadata.get("sessionId", metadata.get("sessionID"))
         if isinstance(child, str):
             self.started.setdefault(child, call.seq)
-        ended = _seconds(time.get("end"))
+        ended = milliseconds(time.get("end"))
         status = small_text(state.get("status"))
         if status == "completed":
             _completed(call, state.get("output", Raw(b'""')), metadata, ended)
@@ -253,7 +253,7 @@ class _Reading:
                 self.build.user_message(None, message.context)
         if status == "completed" and call.fields["name"] in _ASKING:
             self.build.user_message(None, message.context)
-        if (gone := _seconds(time.get("compacted"))) is not None:
+        if (gone := milliseconds(time.get("compacted"))) is not None:
             self.evicted.append((gone, message.context, call.seq))
 
 
@@ -325,7 +325,3 @@ def _failed(call: OpenCall, error: Raw, metadata: dict[str, Any], ended: float |
 
 def _counts(usage: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in usage.items() if isinstance(v, int | float)}
-
-
-def _seconds(value: Any) -> float | None:
-    return value / 1000 if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import io
 import lzma
 import os
@@ -17,7 +18,7 @@ import pytest
 
 from refetch.model.errors import InputError
 from refetch.readers import find_inputs, read_path, read_paths
-from refetch.readers.decompress import decompressed, members
+from refetch.readers.decompress import CutOffError, decompressed, members
 from refetch.readers.open_input import Loaded
 
 NATIVE = b'{"refetch":1,"run":"r"}\n{"type":"call","seq":0,"turn":1,"name":"x","args":null}\n'
@@ -53,9 +54,34 @@ def test_compressed(tmp_path: Path, packer: Any) -> None:
     file = tmp_path / "named-anyhow"
     file.write_bytes(data)
     assert read_path(file)[0].run == "r"
-    file.write_bytes(data[:-7])
+    file.write_bytes(data[:9] + b"\xff" * 20 + data[29:])
     (loaded,) = read_paths([file])
     assert "damaged" in loaded.problems[0].message
+
+
+LONG = b'{"refetch":1,"run":"r"}\n' + b"".join(
+    b'{"type":"call","seq":%d,"turn":1,"name":"x","args":{"a":"%s"}}\n'
+    % (seq, hashlib.sha512(b"%d" % seq).hexdigest().encode())
+    for seq in range(20_000)
+)
+
+
+@pytest.mark.parametrize("packer", [gzip, bz2, lzma], ids=lambda packer: packer.__name__)
+@pytest.mark.parametrize("zip_it", [False, True], ids=["alone", "in a zip"])
+def test_what_stands_before_a_cut_is_read(tmp_path: Path, packer: Any, zip_it: bool) -> None:
+    cut = packer.compress(LONG)
+    cut = cut[: len(cut) * 2 // 3]
+    file = tmp_path / "cut"
+    file.write_bytes(zipped(member=cut) if zip_it else cut)
+    (loaded,) = read_paths([file])
+    (trace,) = loaded.traces
+    assert 1000 < len(trace.events) < 20_000
+    assert "is cut off" in loaded.problems[0].message
+    assert loaded.problems[0].source.startswith(str(file))
+    source = str(file)
+    with pytest.raises(CutOffError) as caught:
+        decompressed(cut, source)
+    assert LONG.startswith(caught.value.content)
 
 
 def test_zstd(tmp_path: Path) -> None:

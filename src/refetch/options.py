@@ -128,7 +128,7 @@ OPTIONS: tuple[Option, ...] = (
     # single commands
     Option("to", str, "Default: what OUT is called (x.atif.json, x.otlp.json), else native.",
            ("convert",), choices="refetch.writers.registry:writer_names"),
-    Option("force", bool, "Replace files that exist.", ("convert",)),
+    Option("force", bool, "Replace files that exist.", ("convert", "capture")),
     Option("name", str, "The fixture's name; without it the run's.", ("capture",), metavar="NAME"),
     Option("no-redact", bool, "Keep secrets in arguments and results.", ("capture",)),
     Option("redact", list[str], "Replace only secrets of this kind.", ("capture",),

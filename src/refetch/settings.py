@@ -201,7 +201,7 @@ class _Reading:
     def _value(self, option: Option, given: Any) -> Any:
         value = msgspec.convert(given, option.kind)
         for number in value.values() if isinstance(value, dict) else [value]:
-            if option.least is not None and number < option.least:
+            if option.least is not None and not number >= option.least:  # also no NaN
                 raise ValueError(f"expected {option.least:g} or more, found {number:g}")
         if option.choices and not option.open and value not in choices_of(option):
             raise ValueError(f"expected one of {', '.join(choices_of(option))}")

@@ -252,6 +252,7 @@ def test_a_path_is_seen_from_the_folder_of_the_file(
         ('[paths.x]\nignore = ["RF9"]', "[paths.\"x\"] no rule 'RF9'"),
         ("[paths.x]\nignroe = []", '[paths."x"] unknown key `ignroe`; did you mean ignore?'),
         ("budget = -1", "budget: expected 0 or more, found -1"),
+        ("dollars = nan", "dollars: expected 0 or more, found nan"),
         ("per-tool = { read = -1 }", "per-tool: expected 0 or more, found -1"),
         ("poll-limit = 1", "poll-limit: expected 2 or more, found 1"),
         ('format = "pdf"', "refetch.toml: format: expected one of text, json, jsonl"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ from refetch.cli.checking import check_paths, only_run
 from refetch.cli.errors import report_problems
 from refetch.cli.flags import flags
 from refetch.cli.output import sources_of
-from refetch.cli.writing import refuse_inputs, write_file
+from refetch.cli.writing import put_file, refuse_inputs
 from refetch.judge import Options
 from refetch.model.errors import UsageError
 from refetch.replay.capture import capture, encode_fixture
@@ -54,7 +53,7 @@ def command(ctx: click.Context, /, path: str, output: str | None, **given: Any) 
         fixture["name"] = given["name"]
     if output is not None and output != "-":
         refuse_inputs(output, [path, *sources_of(batch)])
-    _write(encode_fixture(fixture), output)
+    put_file(output or "-", encode_fixture(fixture), force=given["force"])
     if given["format"] == "json":
         click.echo(encode(_told(one, fixture, output), indent=2), err=output is None)
     else:
@@ -68,14 +67,6 @@ def _single(batch: Batch) -> Checked:
         more = f" and {len(batch.checked) - 8} more" if len(batch.checked) > 8 else ""
         raise UsageError(f"{len(batch.checked)} traces; name one with --run: {runs}{more}")
     return batch.checked[0]
-
-
-def _write(data: bytes, output: str | None) -> None:
-    if output is None or output == "-":
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-        return
-    write_file(output, data)
 
 
 def _told(one: Checked, fixture: dict[str, Any], output: str | None) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,12 +12,11 @@ import click
 from refetch.cli import choices
 from refetch.cli.errors import report_problems
 from refetch.cli.flags import flags
-from refetch.cli.writing import write_file
+from refetch.cli.writing import make_folder_of, put_file
 from refetch.model.errors import UsageError
 from refetch.model.trace import Trace
 from refetch.readers.open_input import STDIN, content_of, read_paths
 from refetch.reports.batch import Batch
-from refetch.reports.escape import escaped
 from refetch.writers import Writer, Written, writer_for, writer_named
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -58,7 +56,8 @@ def command(
         ctx.exit(2)
     losses: Counter[str] = Counter()
     for path, written in _files(traces, writer, output, paths):
-        _put(path, written.data, force=force)
+        make_folder_of(path)
+        put_file(path, written.data, force=force)
         losses += written.losses
     for loss, count in losses.most_common():
         click.echo(f"{count} x {loss}", err=True)
@@ -100,27 +99,3 @@ def _name(trace: Trace, writer: Writer, taken: set[str]) -> str:
         name = f"{stem}-{count}{writer.suffix}"
     taken.add(name)
     return name
-
-
-def _put(path: str, data: bytes, *, force: bool) -> None:
-    if path == STDIN:
-        sys.stdout.buffer.write(data)
-        sys.stdout.flush()
-        return
-    target = Path(path)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if force:
-            write_file(path, data)
-            return
-        with target.open("xb") as file:
-            try:
-                file.write(data)
-                file.flush()
-            except BaseException:
-                target.unlink()
-                raise
-    except FileExistsError:
-        raise UsageError(f"{escaped(path)}: exists already (--force replaces it)") from None
-    except OSError as error:
-        raise UsageError(f"{escaped(path)}: cannot be written: {error.strerror}") from None

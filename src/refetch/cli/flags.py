@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
@@ -74,8 +75,18 @@ def _type(option: Option) -> Any:
         return click.Path()
     if option.least is None:
         return str if option.kind == list[str] else option.kind
-    bounds: Any = click.FloatRange if option.kind is float else click.IntRange
+    bounds: Any = _Number if option.kind is float else click.IntRange
     return bounds(option.least, option.most)
+
+
+class _Number(click.FloatRange):
+    """A number; NaN, which fits every range, is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value!r} is no number", param, ctx)
+        return found
 
 
 def _proposed(

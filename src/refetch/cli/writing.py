@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from refetch.model.errors import UsageError
+from refetch.reports.escape import escaped
 
 _PINNED = (errno.EBUSY, errno.EPERM, errno.EACCES, errno.EXDEV)
 """Why a file cannot be replaced though it can be written: a mounted file, one held open."""
@@ -25,6 +27,51 @@ def write_file(path: str, data: bytes) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(f"{path}: cannot be written: {reason}") from None
+
+
+def make_folder_of(path: str) -> None:
+    """Make the folder that a file will stand in.
+
+    Raises:
+        UsageError: it cannot be made.
+    """
+    try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{escaped(path)}: cannot be written: {error.strerror}") from None
+
+
+def put_file(path: str, data: bytes, *, force: bool) -> None:
+    """Write what somebody may have changed since: a file that exists is replaced only by `force`.
+
+    Args:
+        path: the file, or "-" for standard output.
+        data: its content.
+        force: whether it may exist.
+
+    Raises:
+        UsageError: it exists, or cannot be written.
+    """
+    if path == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+        return
+    target = Path(path)
+    try:
+        if force:
+            write_file(path, data)
+            return
+        with target.open("xb") as file:
+            try:
+                file.write(data)
+                file.flush()
+            except BaseException:
+                target.unlink()
+                raise
+    except FileExistsError:
+        raise UsageError(f"{escaped(path)}: exists already (--force replaces it)") from None
+    except OSError as error:
+        raise UsageError(f"{escaped(path)}: cannot be written: {error.strerror}") from None
 
 
 def refuse_inputs(output: str, inputs: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.cli.runner import refetching, run
+from tests.unit.cli.runner import clean, refetching, run
 
 from refetch.cli.writing import refuse_inputs, write_file
 from refetch.model.errors import UsageError
@@ -132,3 +132,25 @@ def test_no_command_overwrites_what_it_reads(
     assert file.read_bytes() == data
     assert [path.name for path in Path("in").iterdir()] == [name]
     assert "is an input" in told.stderr or "exists already" in told.stderr
+
+
+@pytest.mark.parametrize("words", ["convert t.jsonl -o", "capture t.jsonl -o"])
+def test_what_somebody_may_have_changed_is_replaced_only_by_force(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.jsonl").write_text(clean())
+    Path("mine.json").write_text("precious")
+    refused = run(*words.split(), "mine.json")
+    assert refused.exit_code == 2
+    assert "exists already (--force replaces it)" in refused.stderr
+    assert Path("mine.json").read_text() == "precious"
+    assert run(*words.split(), "mine.json", "--force").exit_code == 0
+    assert Path("mine.json").read_text() != "precious"
+
+
+@pytest.mark.parametrize("words", ["check t.jsonl --dollars=nan", "run t.jsonl --timeout=nan"])
+def test_nan_is_no_number(words: str) -> None:
+    done = run(*words.split())
+    assert done.exit_code == 2
+    assert "no number" in done.stderr

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from msgspec import Raw
+
 from refetch.keys import UnreadableArguments, decode_json
 from refetch.model.trace import Call
 
@@ -17,6 +19,8 @@ NOISE: dict[str, str] = {
 }
 """Parts of a result that change by themselves; masked only for tools that declare them."""
 
+_NOTHING = Raw()
+
 GROUPS = {"test-runner": ("duration", "clock", "date", "pid")}
 """Names that stand for several kinds of noise."""
 
@@ -24,17 +28,17 @@ GROUPS = {"test-runner": ("duration", "clock", "date", "pid")}
 class Outcome:
     """What is comparable of a call's result; nothing is computed before somebody compares.
 
-    `recorded` is the trace's own `algo:hex`, `raw` the recorded JSON text (empty: not recorded, or
-    the hash stands for it), `exit_code` as recorded.
+    `recorded` is the trace's own `algo:hex`, `raw` the recorded JSON text, still in the input's
+    memory (empty: not recorded, or the hash stands for it), `exit_code` as recorded.
     """
 
     __slots__ = ("_masked", "_noise", "exit_code", "raw", "recorded")
 
     def __init__(self, call: Call, noise: tuple[str, ...] = ()) -> None:
-        raw = bytes(call.result)
-        by_hash = call.result_hash is not None and not (noise and raw)
+        raw = call.result
+        by_hash = call.result_hash is not None and not (noise and len(raw))
         self.recorded = call.result_hash if by_hash else None
-        self.raw = b"" if by_hash else raw
+        self.raw = _NOTHING if by_hash else raw
         self.exit_code = call.exit_code
         self._noise = noise
         self._masked: str | None = None
@@ -42,7 +46,7 @@ class Outcome:
     @property
     def known(self) -> bool:
         """Whether there is anything to compare."""
-        return self.recorded is not None or bool(self.raw)
+        return self.recorded is not None or len(self.raw) > 0
 
     def same_text(self, other: Outcome) -> bool:
         """Whether both texts are equal, apart from what the tools declare as noise."""
@@ -53,7 +57,7 @@ class Outcome:
     def masked(self) -> str:
         """The text without the parts that change by themselves."""
         if self._masked is None:
-            text = _text(self.raw)
+            text = _text(bytes(self.raw))
             self._masked = _noise_pattern(self._noise).sub("#", text) if self._noise else text
         return self._masked
 
@@ -86,7 +90,7 @@ def equal(a: Outcome, b: Outcome) -> bool | None:
     """
     if a.exit_code is not None and b.exit_code is not None and a.exit_code != b.exit_code:
         return False
-    if a.raw and b.raw:
+    if len(a.raw) and len(b.raw):
         return a.same_text(b)
     if a.recorded is not None and b.recorded is not None:
         algorithm = a.recorded.partition(":")[0]

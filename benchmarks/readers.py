@@ -110,7 +110,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
 def peak_of(path: Path) -> float:
     """MB that a process which checks this file holds at most."""
-    check = [sys.executable, "-m", "refetch", "check", "--format", "json", str(path)]
+    check = [sys.executable, "-m", "refetch", "check", str(path)]
     command = [sys.executable, "-c", _PEAK, *check]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     return int(done.stdout) * 1024 / 1e6

@@ -71,6 +71,15 @@ def raw_of(value: object) -> Raw:
     return Raw(_encode(value))
 
 
+def kept_in(around: Raw, text: Raw) -> Raw:
+    """A text as the part of another that it is, so that no second copy stays in memory."""
+    whole, part = bytes(around), bytes(text)
+    at = whole.find(part[:_WORD])
+    if at < 0 or whole[at : at + len(part)] != part:
+        return text
+    return Raw(memoryview(around)[at : at + len(part)])
+
+
 def parsed_args(text: str) -> Raw:
     """Arguments that came as a string: the JSON text if it is one, else empty (not parseable)."""
     data = text.encode("utf-8", "surrogatepass")

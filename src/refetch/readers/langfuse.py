@@ -24,7 +24,7 @@ from msgspec import Raw
 
 from refetch.model.errors import InputError
 from refetch.model.trace import Problem, Trace
-from refetch.readers.blocks import EMPTY, raw_of
+from refetch.readers.blocks import EMPTY, kept_in, raw_of
 from refetch.readers.json_records import Lenient, mapping, plain
 from refetch.readers.sniff import Sniffed, document_of, members, small_text
 from refetch.readers.span_attributes import (
@@ -146,7 +146,7 @@ def _tool(span: Span, found: _Observation, message: dict[str, Any] | None) -> No
         span.failed = message.get("status") == "error"
     if not memoryview(span.result):
         answer = plain(found.output) if message is None else message.get("content")
-        span.result = EMPTY if answer is None else raw_of(answer)
+        span.result = EMPTY if answer is None else kept_in(found.output, raw_of(answer))
 
 
 def _model(span: Span, found: _Observation, output: Any) -> None:

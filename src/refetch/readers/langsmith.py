@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from msgspec import Raw
 
 from refetch.model.trace import Problem, Trace
-from refetch.readers.blocks import raw_of
+from refetch.readers.blocks import kept_in, raw_of
 from refetch.readers.json_records import epoch_seconds, mapping, plain
 from refetch.readers.records import Record, record_lists, sniffed_records
 from refetch.readers.sniff import Sniffed, small_text
@@ -149,6 +149,7 @@ def _run(record: Record) -> _Run:
     inputs, outputs = mapping(record.get("inputs")), mapping(record.get("outputs"))
     if span.kind == "tool":
         _tool(span, inputs, outputs)
+        span.result = kept_in(record.get("outputs"), span.result)
     elif span.kind == "model":
         model = metadata.get("ls_model_name")
         span.model = model if isinstance(model, str) else None

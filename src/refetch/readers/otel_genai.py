@@ -26,9 +26,9 @@ from msgspec import Raw
 
 from refetch.model.errors import InputError
 from refetch.model.trace import Trace
-from refetch.readers.blocks import EMPTY, raw_of
+from refetch.readers.blocks import EMPTY, kept_in, raw_of
 from refetch.readers.carried import restored
-from refetch.readers.json_records import JsonLines, Lenient
+from refetch.readers.json_records import JsonLines, Lenient, plain
 from refetch.readers.sniff import Sniffed
 from refetch.readers.span_attributes import TOOL_ARGUMENTS, TOOL_RESULTS, describe, kind_of
 from refetch.readers.span_tree import Span, SpanTree
@@ -42,7 +42,7 @@ _ERROR_CODES = (2, "2", "STATUS_CODE_ERROR")
 
 class _Attribute(msgspec.Struct, gc=False):
     key: str = ""
-    value: dict[str, Any] | None = None
+    value: dict[str, Raw] | None = None
 
 
 class _Status(msgspec.Struct, gc=False):
@@ -123,7 +123,7 @@ def _converted(document: _Document, source: str) -> list[Trace]:
         for span in scope.spans or ()
     ]
     for span in spans:
-        texts = {a.key: (a.value or {}).get("stringValue") for a in span.attributes or ()}
+        texts = {a.key: plain((a.value or {}).get("stringValue")) for a in span.attributes or ()}
         if isinstance(run := texts.get("refetch.run"), str):
             runs[span.trace_id] = Raw(run.encode())
         if isinstance(own := texts.get("refetch.call"), str):
@@ -160,7 +160,11 @@ def _collect(
 
 
 def _span(found: _Span, path: str, line: int | None) -> Span:
-    attributes = {one.key: _value(one.value or {}) for one in found.attributes or ()}
+    listed = found.attributes or ()
+    attributes = {
+        one.key: _value({kind: plain(raw) for kind, raw in (one.value or {}).items()})
+        for one in listed
+    }
     span = Span(
         id=found.span_id or path,
         parent=found.parent_span_id or None,
@@ -172,6 +176,9 @@ def _span(found: _Span, path: str, line: int | None) -> Span:
         line=line,
     )
     describe(span, attributes)
+    for one in listed if memoryview(span.result) else ():
+        if one.key in TOOL_RESULTS and one.value is not None:
+            span.result = kept_in(one.value.get("stringValue", EMPTY), span.result)
     agent = attributes.get("gen_ai.agent.name")
     if span.kind == "agent" and isinstance(agent, str):
         span.name = agent

@@ -10,6 +10,7 @@ from msgspec import Raw
 
 from refetch.readers.blocks import (
     beginning,
+    kept_in,
     like_error,
     one_line,
     parsed_args,
@@ -109,3 +110,11 @@ def test_what_begins_like_an_error() -> None:
     ):
         assert not like_error(raw(value))
     assert not like_error(Raw())
+
+
+def test_a_text_that_stands_in_another_is_kept_there() -> None:
+    around = Raw(b'{"a": "one", "b": "one more"}')
+    assert kept_in(around, Raw(b'"one more"')) == Raw(b'"one more"')
+    assert kept_in(around, missing := Raw(b'"two"')) is missing
+    assert kept_in(around, Raw()) == Raw()
+    assert kept_in(Raw(), missing) is missing

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.readers.samples import SMALL, Sample, kept, shared
 
+from refetch.api import check
 from refetch.model.errors import InputError
 from refetch.model.native import encode_native, read_native
 from refetch.model.trace import (
@@ -36,10 +39,11 @@ def traces_of(sample: Sample) -> list[Trace]:
 
 
 def survives(data: bytes, source: str, input_format: str | None = None) -> None:
-    """Reads, or raises an `InputError` that a reader meant."""
+    """Can be read and judged, or raises an `InputError` that a reader meant."""
     failure: InputError | None = None
     try:
-        read_bytes(data, source, input_format)
+        for trace in read_bytes(data, source, input_format):
+            check(trace)
     except InputError as error:
         failure = error
     assert _FAILED not in str(failure), failure.__cause__ if failure else None
@@ -179,6 +183,47 @@ def test_mutations_are_survived(data: st.DataObject) -> None:
         if not content:
             break
     survives(bytes(content), sample.name, sample.format)
+
+
+_ODD: list[Any] = [
+    None, True, -1, 2**70, 10**400, 1.5, float("nan"), "", "x", [], [None], [[1]], ["a", {}], {},
+    {"a": {"b": []}}, "2026-13-99T00:00:00Z",
+]  # fmt: skip
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every place below a value, as (container, key)."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in list(items):
+        yield value, key
+        if isinstance(item, dict | list):
+            yield from _places(item)
+
+
+def _records(sample: Sample) -> list[Any] | None:
+    """The sample as JSON, one record a line; None where it is something else."""
+    try:
+        return [json.loads(line) for line in sample.read().decode().splitlines() if line.strip()]
+    except ValueError:
+        pass
+    try:
+        return [json.loads(sample.read())]
+    except ValueError:
+        return None
+
+
+@pytest.mark.parametrize("sample", _MUTATED, ids=lambda sample: f"{sample.format}:{sample.name}")
+def test_a_value_of_any_other_type_costs_no_file(sample: Sample) -> None:
+    records = _records(sample)
+    if records is None:
+        pytest.skip("no JSON")
+    chance = random.Random(sample.name)  # noqa: S311
+    places = list(_places(records))
+    for container, key in chance.sample(places, min(len(places), 80)):
+        kept, container[key] = container[key], chance.choice(_ODD)
+        text = "\n".join(json.dumps(record) for record in records)
+        survives(text.encode(), sample.name, sample.format)
+        container[key] = kept
 
 
 def strings_in(data: bytes) -> Iterator[str]:

@@ -66,7 +66,7 @@ def read(data: bytes, source: str) -> list[Trace]:
 class _Reading:
     def __init__(self, source: str) -> None:
         self.build = TraceBuilder(source, NAME, NAME)
-        self.by_event: dict[object, OpenCall] = {}
+        self.by_event: dict[int | str, OpenCall] = {}
         self.response: str | None = None
 
     def take(self, record: Record) -> None:
@@ -86,6 +86,15 @@ class _Reading:
                 usage=usage if isinstance(usage, dict) else None,
             )
         self.response = response
+
+    def _number(self, record: Record, call: OpenCall) -> None:
+        number = plain(record.get("id"))
+        if isinstance(number, int | str):
+            self.by_event[number] = call
+
+    def _numbered(self, raw: Raw) -> OpenCall | None:
+        number = plain(raw)
+        return self.by_event.get(number) if isinstance(number, int | str) else None
 
     # -- version 0
     # -------------------------------------------------------------------------------------
@@ -118,10 +127,10 @@ class _Reading:
             raw_args=raw_args,
             started=_time(record),
         )
-        self.by_event[plain(record.get("id"))] = call
+        self._number(record, call)
 
     def _observation(self, record: Record) -> None:
-        call = self.by_event.get(plain(record.get("cause")))
+        call = self._numbered(record.get("cause"))
         if call is None or call.answered:
             return
         kind = small_text(record.get("observation"))
@@ -182,12 +191,12 @@ class _Reading:
             raw_args=raw_args,
             started=_time(record),
         )
-        self.by_event[plain(record.get("id"))] = call
+        self._number(record, call)
         if not memoryview(record.get("action")):
             call.fields["outcome"] = "not-executed"
 
     def _sdk_result(self, kind: str, record: Record) -> None:
-        call = self.by_event.get(plain(record.get("action_id"))) or self.build.waiting(
+        call = self._numbered(record.get("action_id")) or self.build.waiting(
             small_text(record.get("tool_call_id"))
         )
         if call is None or call.answered:
@@ -209,14 +218,20 @@ class _Reading:
 
 def _sent(response: dict[str, Any], call_id: Any) -> str | None:
     """The argument text of a call in the model's response."""
-    for choice in response.get("choices") or ():
-        message = choice.get("message") if isinstance(choice, dict) else None
-        for asked in (message.get("tool_calls") if isinstance(message, dict) else None) or ():
-            if isinstance(asked, dict) and asked.get("id") == call_id:
-                function = asked.get("function")
-                sent = function.get("arguments") if isinstance(function, dict) else None
-                return sent if isinstance(sent, str) else None
+    for choice in _objects(response.get("choices")):
+        for message in _objects([choice.get("message")]):
+            for asked in _objects(message.get("tool_calls")):
+                if asked.get("id") == call_id:
+                    sent = next(
+                        (f.get("arguments") for f in _objects([asked.get("function")])), None
+                    )
+                    return sent if isinstance(sent, str) else None
     return None
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list; a value of another type has none."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _or_null(raw: Raw) -> Raw:

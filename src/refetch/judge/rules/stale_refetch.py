@@ -22,7 +22,7 @@ large file costs more than all the small calls together.
 - The first read after a compaction, clearing or eviction (RF110), or in another context (RF103).
 - A repeat of a call that failed, was refused, timed out or was cut short.
 - A repeat behind a command of unknown effect, a sleep, or a running background job.
-- Polls, clocks, screenshots; anything whose result is known to differ.
+- Polls, clocks, screenshots, logs; anything whose result is known to differ.
 - A repeat behind a user message (RF107) or a failed write to the same resource (RF106): advice
   only.
 

@@ -14,7 +14,7 @@ import messages
 import sessions
 from story import Story, story
 
-VERSION = 1
+VERSION = 2
 CALLS = 500
 """Calls of one file: a few megabytes."""
 STEPS = 80

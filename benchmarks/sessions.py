@@ -260,7 +260,8 @@ def opencode(story: Story) -> bytes:
         parts += [
             {"type": "tool", "callID": c.id, "tool": c.name, "state": {
                 "status": "completed", "input": c.args, "output": c.result, "title": c.name,
-                "metadata": {"preview": c.result[:400]}, "time": {"start": 2000, "end": 2900}}}
+                "metadata": {"preview": c.result[:400]},
+                "time": {"start": 2000 + 1000 * turn.at, "end": 2900 + 1000 * turn.at}}}
             for c in turn.calls
         ]  # fmt: skip
         info = {"id": f"m{turn.at}", "role": "assistant", **head, "modelID": "m",

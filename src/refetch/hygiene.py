@@ -26,7 +26,6 @@ from refetch.model.trace import (
     Trace,
     UserMessage,
     Write,
-    seconds,
 )
 
 FAILED = frozenset(("error", "timeout", "unknown", *NEVER_RAN))
@@ -47,23 +46,10 @@ class Step(NamedTuple):
     final: bool = True
 
 
-class Prepared(NamedTuple):
-    """Steps in order of time, the calls whose effect may land elsewhere, and the number of
-    attempts.
-
-    `windows` maps the seq of an execution to the (first, last) seq between which its effect may
-    have landed, where recorded times overlap.
-    """
-
-    steps: list[Step]
-    windows: dict[int, tuple[int, int]]
-
-
-def prepare(trace: Trace) -> Prepared:
-    """Order the events of a trace and give each execution its role."""
+def prepare(trace: Trace) -> list[Step]:
+    """The steps of a trace in order of time, each execution with its role."""
     calls = _in_order(trace.events)
-    roles = _roles(calls)
-    return Prepared(_merged(trace.events, calls, roles), _windows(calls))
+    return _merged(trace.events, calls, _roles(calls))
 
 
 def _in_order(events: Iterable[Event]) -> list[Call]:
@@ -249,31 +235,3 @@ def _last_at_or_before(known: list[int], seq: int) -> int | None:
         else:
             high = middle
     return known[low - 1] if low else None
-
-
-def _windows(calls: list[Call]) -> dict[int, tuple[int, int]]:
-    """For executions that overlapped others in time: the seqs between which their effect may
-    have landed.
-    """
-    timed = [
-        (start, end, call.seq)
-        for call in calls
-        if (start := seconds(call.started)) is not None
-        and (end := seconds(call.ended)) is not None
-        and end > start
-    ]
-    timed.sort()
-    windows: dict[int, tuple[int, int]] = {}
-    open_calls: list[tuple[float, int]] = []
-    for start, end, seq in timed:
-        open_calls = [(e, s) for e, s in open_calls if e > start]
-        for _, other in open_calls:
-            _widen(windows, seq, other)
-            _widen(windows, other, seq)
-        open_calls.append((end, seq))
-    return windows
-
-
-def _widen(windows: dict[int, tuple[int, int]], seq: int, other: int) -> None:
-    low, high = windows.get(seq, (seq, seq))
-    windows[seq] = (min(low, other), max(high, other))

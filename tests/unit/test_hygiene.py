@@ -41,7 +41,7 @@ def failed(seq: int, **fields: Any) -> Call:
 def roles(*calls: Call) -> list[tuple[int, str, int | None, bool]]:
     return [
         (step.event.seq, step.role, step.of.seq if step.of else None, step.final)  # type: ignore[union-attr]
-        for step in prepare(Trace("r", list(calls))).steps
+        for step in prepare(Trace("r", list(calls)))
     ]
 
 
@@ -159,28 +159,11 @@ def test_other_events_follow_the_call_they_name() -> None:
         UserMessage(1), ok(0), ok(1), ok(2), Write("file:a", 0), ContextLoss(1), UserMessage(-1),
         ContextStart("child", 1), Request(1), Write("file:b", 7),
     ]  # fmt: skip
-    steps = prepare(Trace("r", events)).steps
+    steps = prepare(Trace("r", events))
     assert [type(step.event).__name__ for step in steps] == [
         "UserMessage", "Request", "Call", "Write", "Call", "UserMessage", "ContextLoss",
         "ContextStart", "Call", "Write",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("times", "windows"),
-    [
-        ([(0, 1), (1, 2)], {}),
-        ([(0, 2), (1, 3)], {0: (0, 1), 1: (0, 1)}),
-        ([(0, 9), (1, 2), (3, 4)], {0: (0, 2), 1: (0, 1), 2: (0, 2)}),
-        ([(0, None), (0, 5)], {}),
-        ([(5, 5), (0, 9)], {}),
-    ],
-)
-def test_overlapping_executions(
-    times: list[tuple[float, float | None]], windows: dict[int, tuple[int, int]]
-) -> None:
-    calls = [ok(seq, started=a, ended=b) for seq, (a, b) in enumerate(times)]
-    assert prepare(Trace("r", list(calls))).windows == windows
 
 
 CALLS = st.lists(
@@ -202,7 +185,7 @@ CALLS = st.lists(
 def test_every_record_gets_one_step_and_points_at_an_earlier_or_equal_call(
     calls: list[Call],
 ) -> None:
-    steps = prepare(Trace("r", list(calls))).steps
+    steps = prepare(Trace("r", list(calls)))
     assert sorted(map(id, calls)) == sorted(id(step.event) for step in steps)
     for step in steps:
         assert step.of is not None
@@ -216,7 +199,7 @@ def test_one_record_at_a_time_gives_the_same_roles(calls: list[Call]) -> None:
     keeper = RoleKeeper()
     ordered = sorted(calls, key=lambda c: c.seq)
     live = [keeper.role(c)[0] for c in ordered]
-    whole = {id(step.event): step.role for step in prepare(Trace("r", list(calls))).steps}
+    whole = {id(step.event): step.role for step in prepare(Trace("r", list(calls)))}
     for one, role in zip(ordered, live, strict=True):
         # What completes an earlier record makes that one the artefact, which nobody knew then.
         if role == "completes":

@@ -8,12 +8,12 @@ for one trace.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from refetch.effects.resolve import Resolved, Resolver, ToolTable
 from refetch.effects.resources import Mark
-from refetch.hygiene import Prepared, RoleKeeper, Step, prepare
+from refetch.hygiene import RoleKeeper, Step, prepare
 from refetch.judge.acquittal import acquit, artefact, candidates, retry
 from refetch.judge.budget import budget_findings
 from refetch.judge.knowledge import Entry, TurnKey
@@ -82,16 +82,16 @@ class Judge:
         role, first, _ = self._keeper.role(event)
         return self.take(Step(event, "call" if role == "completes" else role, first))
 
-    def expect(self, prepared: Prepared) -> None:
-        """Tell which executions overlapped others in time, before their steps are taken."""
-        for step in prepared.steps:
+    def expect(self, steps: Sequence[Step]) -> None:
+        """Tell all steps before they are taken: of executions that overlapped in time, a later one
+        may have acted first.
+        """
+        for step in steps:
             event = step.event
             if type(event) is ContextStart and event.parent_call is not None:
                 self._parents.add(event.parent_call)
-        if prepared.windows:
-            steps = (step for step in prepared.steps if step.role != "artefact")
-            calls = [step.event for step in steps if type(step.event) is Call]
-            self._overlaps = Overlaps(prepared.windows, calls)
+        executed = (step.event for step in steps if step.role != "artefact")
+        self._overlaps = Overlaps((e for e in executed if type(e) is Call), self._act)
 
     def take(self, step: Step) -> list[Decision]:
         """Take one step that hygiene prepared."""
@@ -120,7 +120,7 @@ class Judge:
         asked, before = self._asked.pop(first.seq, (pos, None))
         entry = Entry(first if step.role == "attempt" else call, call, resolved, pos, asked)
         if self._overlaps is not None:
-            entry.beside = self._overlaps.beside(entry, self._act)
+            entry.beside = self._overlaps.beside(entry)
         decisions: list[Decision] = []
         if step.role == "attempt":
             decisions = self._keep(retry(call, first))
@@ -411,9 +411,9 @@ def judge_trace(
     trace: Trace, options: Options | None = None, user: ToolTable | None = None
 ) -> RunReport:
     """Judge one whole trace."""
-    prepared = prepare(trace)
+    steps = prepare(trace)
     judge = Judge(trace, options, user)
-    judge.expect(prepared)
-    for step in prepared.steps:
+    judge.expect(steps)
+    for step in steps:
         judge.take(step)
     return judge.finish()

@@ -1,11 +1,13 @@
 """Executions that ran at the same time: each may have acted before or after the other.
 
-SPEC 3.3: where calls overlapped in time, a write lies between if it may have.
+SPEC 3.3: where calls overlapped in time, a write lies between if it may.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from refetch.effects.resolve import Resolved
 from refetch.effects.resources import Mark
@@ -16,44 +18,83 @@ from refetch.model.trace import Call, seconds
 ALWAYS = 1 << 62
 """The position of an act that may lie between a call and any other."""
 
+_MANY = 64
+"""Beside more acts than this, anything may have happened: no need to look at each."""
+
+
+class _Act(NamedTuple):
+    start: float
+    end: float
+    seq: int
+    resolved: Resolved
+
 
 class Overlaps:
-    """What ran beside each call of a trace, asked in order of the calls.
+    """What the executions of a trace may have changed, found by time.
 
-    `windows` maps an execution to the first and the last seq that it overlapped in time.
+    The acts stand in the order of their start, below a tree of the latest end in each half, so that
+    those beside a call are found without a walk over the others.
+
+    Args:
+        calls: the executions of the trace.
+        act: what an execution may have changed; None for those that change nothing.
     """
 
-    def __init__(self, windows: dict[int, tuple[int, int]], calls: Iterable[Call]) -> None:
-        self._windows = windows
-        self._coming = [call for call in calls if call.seq in windows]
-        self._coming.sort(key=lambda call: windows[call.seq][0], reverse=True)
-        self._running: list[tuple[int, Call, Resolved]] = []
+    def __init__(self, calls: Iterable[Call], act: Callable[[Call], Resolved | None]) -> None:
+        acts: list[_Act] = []
+        for call in calls:
+            times = ran(call)
+            resolved = act(call) if times is not None else None
+            if times is not None and resolved is not None:
+                acts.append(_Act(*times, call.seq, resolved))
+        acts.sort(key=lambda one: one.start)
+        self._acts = acts
+        self._starts = [one.start for one in acts]
+        size = self._size = 1 << max(0, len(acts) - 1).bit_length()
+        never = float("-inf")
+        ends = [never] * size + [one.end for one in acts] + [never] * (size - len(acts))
+        for at in range(size - 1, 0, -1):
+            ends[at] = max(ends[2 * at], ends[2 * at + 1])
+        self._ends = ends
 
-    def beside(self, entry: Entry, act: Callable[[Call], Resolved | None]) -> Barriers | None:
+    def beside(self, entry: Entry) -> Barriers | None:
         """What other calls may have done while this one ran; None where nothing.
 
-        `act` says what an execution may have changed. Equal calls never stand between each other.
+        Equal calls never stand between each other.
         """
-        seq = entry.last.seq
-        while self._coming and self._windows[self._coming[-1].seq][0] <= seq:
-            call = self._coming.pop()
-            resolved = act(call)
-            if resolved is not None:
-                self._running.append((self._windows[call.seq][1], call, resolved))
-        self._running = [row for row in self._running if row[0] >= seq]
-        found = None
-        for _, call, resolved in self._running:
-            equal = call.seq == seq or resolved.identity.key == entry.same
-            if not equal and may_overlap(call, entry.last):
-                found = found or Barriers()
-                found.apply(resolved, Mark(ALWAYS, call.seq))
+        times = ran(entry.last)
+        if times is None or not self._acts:
+            return None
+        found, count = None, 0
+        for act in self._running(*times):
+            if act.seq == entry.last.seq or act.resolved.identity.key == entry.same:
+                continue
+            found = found or Barriers()
+            count += 1
+            if count > _MANY:
+                found.write("*", "any", Mark(ALWAYS, act.seq))
+                break
+            found.apply(act.resolved, Mark(ALWAYS, act.seq))
         return found
 
+    def _running(self, began: float, ended: float) -> Iterator[_Act]:
+        """The acts that started before `ended` and ended after `began`."""
+        known = bisect_left(self._starts, ended)
+        nodes = [(1, 0, self._size)]
+        while nodes:
+            node, first, size = nodes.pop()
+            if first >= known or self._ends[node] <= began:
+                continue
+            if size == 1:
+                yield self._acts[first]
+                continue
+            half = size // 2
+            nodes += [(2 * node + 1, first + half, half), (2 * node, first, half)]
 
-def may_overlap(one: Call, other: Call) -> bool:
-    """Whether two executions overlapped in time, as far as their times are known."""
-    start, end = seconds(one.started), seconds(one.ended)
-    began, ended = seconds(other.started), seconds(other.ended)
-    if start is None or end is None or began is None or ended is None:
-        return True
-    return start < ended and end > began
+
+def ran(call: Call) -> tuple[float, float] | None:
+    """When an execution began and ended, in seconds; None where it is not known, or took no
+    time.
+    """
+    start, end = seconds(call.started), seconds(call.ended)
+    return (start, end) if start is not None and end is not None and end > start else None

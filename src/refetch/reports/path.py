@@ -45,7 +45,7 @@ def path(
     verdicts: dict[int, Verdict] = {a.repeat.seq: a for a in report.acquitted}
     verdicts.update((f.repeat.seq, f) for f in report.findings if f.repeat is not None)
     resolver = Resolver(trace, user)
-    for step in prepare(trace).steps:
+    for step in prepare(trace):
         if type(step.event) is Call:
             yield _stop(step.event, step, verdicts, resolver)
         else:

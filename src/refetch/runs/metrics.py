@@ -23,7 +23,7 @@ def metrics_of(
     """The metrics of one run, by name; those that the trace cannot tell are left out."""
     report = costed(check(trace, user=user), trace)
     flags = Counter(finding.code for finding in report.flags)
-    steps = [step for step in prepare(trace).steps if type(step.event) is Call]
+    steps = [step for step in prepare(trace) if type(step.event) is Call]
     found: dict[str, float] = {
         "model_calls": report.calls,
         "redundant_calls": redundant_calls(report),

@@ -39,7 +39,7 @@ def counted(traces: list[Trace]) -> Counter[str]:
     """The numbers of some traces."""
     found: Counter[str] = Counter()
     for trace in traces:
-        steps = [s for s in prepare(trace).steps if type(s.event) is Call]
+        steps = [s for s in prepare(trace) if type(s.event) is Call]
         calls = [s for s in steps if s.role in ("call", "double")]
         found["traces"] += 1
         found["contexts"] += len({call.context for call in trace.calls})

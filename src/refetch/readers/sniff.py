@@ -159,11 +159,20 @@ def leading(view: memoryview, limit: int) -> list[Raw] | None:
         if more is None:
             return None
         end = at + int(more[1]) - 1
-        found.append(Raw(bytes(view[at:end]).strip()))
+        found.append(_trimmed(view, at, end))
         if view[end] != _COMMA:
             return found if bytes(view[end : end + 64]).strip() == b"]" else None
         at = end + 1
     return found
+
+
+def _trimmed(view: memoryview, start: int, end: int) -> Raw:
+    """A part without the blanks around it, and without a copy: it may be nearly the whole input."""
+    while start < end and view[start] in _BLANK:
+        start += 1
+    while start < end and view[end - 1] in _BLANK:
+        end -= 1
+    return Raw(view[start:end])
 
 
 def document_of(data: bytes) -> dict[str, Raw]:

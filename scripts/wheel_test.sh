@@ -21,7 +21,7 @@ echo "built ${wheels[0]##*/}"
 "$bin/python" -m pip install --quiet "${wheels[0]}[dev]"
 
 mkdir "$scratch/project"
-for part in tests examples docs scripts benchmarks pyproject.toml README.md; do
+for part in tests examples docs scripts benchmarks mkdocs.yml pyproject.toml README.md; do
     if [ -e "$root/$part" ]; then
         cp -R "$root/$part" "$scratch/project/"
     fi

@@ -26,6 +26,10 @@ WAITING_WORDS = frozenset(
     """status state progress wait poll check health ready queue inbox log latest current now
     time""".split()
 )
+MOVING_WORDS = frozenset(("unread", "incoming", "live", "screenshot"))
+"""Like the waiting words of the specification: what is asked for moves by itself."""
+CONSUMING_VERBS = frozenset("pop dequeue claim receive acquire lease reserve draw shuffle".split())
+"""Each call takes another one."""
 WAITS = frozenset(("wait", "sleep", "delay"))
 CREATING_VERBS = frozenset(
     """create add send post insert book new append publish push submit register upload schedule
@@ -80,6 +84,8 @@ def is_repeatable_name(name: str) -> bool:
     words = words_of(name)
     if not words:
         return False
+    if words[0] in CONSUMING_VERBS or "random" in words:
+        return True
     found = GESTURES.intersection(words)
     looked_at = effect_of_name(name) is not None and words[0] != "run"
     return bool(found - _GESTURE_NOUNS if looked_at else found)
@@ -96,7 +102,8 @@ def is_poll_name(name: str, args_action: str | None = None) -> bool:
     words = set(words_of(name))
     if args_action is not None and _SHORT_ACTION.fullmatch(args_action):
         words.update(words_of(args_action))
-    return any(_PLURALS.get(word, word) in WAITING_WORDS for word in words)
+    singular = {_PLURALS.get(word, word) for word in words}
+    return not singular.isdisjoint(WAITING_WORDS | MOVING_WORDS)
 
 
 def is_waiting_name(name: str) -> bool:

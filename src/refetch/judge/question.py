@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from refetch.effects.answers import says_failed, says_pending
 from refetch.effects.regions import Region, inside, union_parts
 from refetch.effects.resources import NEVER, Mark
 from refetch.judge.barriers import Barriers
@@ -136,7 +137,7 @@ class Question:
         status = earlier.status
         if status in NEVER_RAN:
             yield Block("not-executed")
-        elif status in ("error", "timeout"):
+        elif status in ("error", "timeout") or says_failed(earlier.last.result, json_only=True):
             yield Block("earlier-failed")
         elif (
             earlier.pos > self.entry.asked
@@ -174,7 +175,8 @@ class Question:
             yield Block("opaque-since", (barriers.tests.seq,))
         if self._expired(earlier):
             yield Block("expired")
-        if self.resolved.volatile or self.resolved.poll or job.pos >= 0:
+        pending = says_pending(earlier.last.result)
+        if self.resolved.volatile or self.resolved.poll or job.pos >= 0 or pending:
             yield Block("volatile", (job.seq,) if job.pos >= 0 else ())
         elif barriers.wait.pos > since and self.resolved.effect == "read":
             yield Block("volatile", (barriers.wait.seq,))

@@ -8,29 +8,15 @@ import msgspec
 from msgspec import Raw
 from xxhash import xxh3_128_hexdigest
 
+from refetch.effects.answers import says_failed
+
 EMPTY = Raw()
 """Not recorded."""
 
 NULL = Raw(b"null")
 """Recorded as nothing at all (no arguments)."""
 
-_LIKE_ERRORS = (
-    b"Error:",
-    b"Error ",
-    b"ERROR",
-    b"Traceback (most recent",
-    b"Exception:",
-    b"An error occurred",
-    b"<tool_use_error>",
-    b"failed in sandbox",
-    b"The tool execution failed",
-    b"The user denied this operation",
-    b"The user doesn't want to proceed",
-    b"The user rejected",
-    b"Tool execution was not approved",
-    b'{\\"status\\":\\"denied\\"',
-    b'{\\"status\\":\\"error\\"',
-)
+_LIKE_ERRORS = (b"ERROR", b"failed in sandbox")
 _QUOTE = 0x22
 _MORE = re.compile(r"trailing characters \(byte (\d+)\)")
 _WORD = 16
@@ -140,7 +126,7 @@ def like_error(raw: Raw | memoryview) -> bool:
     """True if a result begins as error messages do: the format does not say that the call failed,
     and it may have.
     """
-    return starts_with(raw, *_LIKE_ERRORS)
+    return says_failed(raw) or starts_with(raw, *_LIKE_ERRORS)
 
 
 def ending(raw: Raw | memoryview, size: int = 200) -> str:

@@ -294,3 +294,27 @@ def test_spelling_styles_agree(verb: str, nouns: list[str]) -> None:
     styles += [capital[0].lower() + capital[1:], f"mcp__x__{'_'.join(words)}"]
     assert {names.effect_of_name(style) for style in styles} == {names.effect_of_name(styles[0])}
     assert names.effect_of_name(styles[0]) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "repeatable"),
+    [
+        ("pop_message", True), ("dequeue", True), ("claim_job", True), ("receive_messages", True),
+        ("reserve_seat", True), ("get_random_number", True), ("draw_card", True),
+        ("get_claim", False), ("list_leases", False), ("get_popular", False), ("randomize", False),
+        ("get_user", False),
+    ],
+)  # fmt: skip
+def test_what_takes_another_one_each_time_may_be_repeated(name: str, repeatable: bool) -> None:
+    assert names.is_repeatable_name(name) is repeatable
+
+
+@pytest.mark.parametrize(
+    ("name", "moving"),
+    [
+        ("list_unread_emails", True), ("get_screenshot", True), ("get_live_scores", True),
+        ("list_incoming_orders", True), ("get_delivery", False), ("alive", False),
+    ],
+)  # fmt: skip
+def test_what_moves_by_itself_is_a_poll(name: str, moving: bool) -> None:
+    assert names.is_poll_name(name) is moving

@@ -97,13 +97,15 @@ def test_what_begins_like_an_error() -> None:
     ):
         assert like_error(raw(refusal))
         assert like_error(raw([{"type": "text", "text": refusal}]))
+    assert like_error(raw({"error": "x"}))
+    value: object
     for value in (
         "Errors: 0",
         "no Error:",
         '{"status":"ok"}',
         "The user said no",
         "",
-        {"error": "x"},
+        {"error": None, "items": []},
         5,
         [],
         ["Error: x"],

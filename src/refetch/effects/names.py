@@ -108,7 +108,8 @@ def is_poll_name(name: str, args_action: str | None = None) -> bool:
 
 def is_waiting_name(name: str) -> bool:
     """Whether a tool lets time pass, so that anything may have changed behind it."""
-    return not WAITS.isdisjoint(words_of(name))
+    words = words_of(name)
+    return not WAITS.isdisjoint(words) and words[0] not in READ_VERBS
 
 
 def is_toggling_name(name: str) -> bool:

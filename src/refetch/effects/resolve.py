@@ -279,7 +279,7 @@ class _Resolution:
             repeatable=quiet.repeatable or facts.repeatable,
             partial=facts.partial,
             background=call.background or self.backgrounded() or moves.background,
-            waits=quiet.waits or moves.waits,
+            waits=facts.waits or moves.waits,
             soft=moves.tests,
             command=shell is not None,
             creating=facts.creating,

@@ -29,7 +29,6 @@ class Quiet(NamedTuple):
 
     poll: bool = False
     repeatable: bool = False
-    waits: bool = False
 
 
 NOT_QUIET = Quiet()
@@ -105,14 +104,17 @@ class ToolFacts:
         return defaults
 
     @cached_property
-    def _repeatable_or_waits(self) -> tuple[bool, bool]:
-        return names.is_repeatable_name(self.name), names.is_waiting_name(self.name)
+    def _repeatable_name(self) -> bool:
+        return names.is_repeatable_name(self.name)
+
+    @cached_property
+    def waits(self) -> bool:
+        """Whether time passes while it runs, whatever is declared of it."""
+        return names.is_waiting_name(self.name)
 
     def quiet(self, args: Mapping[str, Any]) -> Quiet:
         """What the name suggests, together with the action among the arguments."""
-        return Quiet(
-            names.is_poll_name(self.name, names.action_of(args)), *self._repeatable_or_waits
-        )
+        return Quiet(names.is_poll_name(self.name, names.action_of(args)), self._repeatable_name)
 
 
 def _effects(
